@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+const checkAbout = `Validates the configuration and the vschema, and lists everything wrong in them by file and line (exit code 2). Then
+compares the servers' tables with them: what would make INSERTs fail or ids repeat is an error (exit code 1), a server
+that cannot be reached a warning. It changes nothing.`
+
+// runCheck is `seqgate check`.
+func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
+	var from source
+	fs := newFlags("check", "--config FILE | --upstream DSN", checkAbout, stdout)
+	from.flags(fs)
+	if err := parseFlags(fs, args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usagef("unexpected argument %q: see seqgate check --help", fs.Arg(0))
+	}
+	cfg, err := from.load()
+	if err != nil {
+		return err
+	}
+	c := checker{cfg: cfg, out: stdout}
+	defer func() { err = errors.Join(err, c.servers.close()) }()
+	c.connect(ctx)
+	list := bindings(cfg, c.servers)
+	for _, b := range list {
+		c.checkBinding(ctx, b)
+	}
+	if cfg.VSchema == nil {
+		c.reportUnusable(len(list) == 0)
+	}
+	return c.summary()
+}
+
+// checker compares the servers with the files and prints a line for each finding.
+type checker struct {
+	cfg              *Config
+	servers          servers // those that were reached
+	out              io.Writer
+	errors, warnings int
+	writeErr         error // the first of the output
+}
+
+func (c *checker) print(kind string, subject any, format string, args ...any) {
+	_, err := fmt.Fprintf(c.out, "%s: %v: %s\n", kind, subject, fmt.Sprintf(format, args...))
+	if c.writeErr == nil {
+		c.writeErr = err
+	}
+}
+
+func (c *checker) fail(subject any, format string, args ...any) {
+	c.errors++
+	c.print("error", subject, format, args...)
+}
+
+func (c *checker) warn(subject any, format string, args ...any) {
+	c.warnings++
+	c.print("warning", subject, format, args...)
+}
+
+func (c *checker) ok(subject any, format string, args ...any) {
+	c.print("ok", subject, format, args...)
+}
+
+func (c *checker) connect(ctx context.Context) {
+	for _, k := range c.cfg.Keyspaces {
+		s, err := connect(ctx, k)
+		switch {
+		case err == nil:
+			c.servers = append(c.servers, s)
+		case unreachable(err):
+			c.warn(k.Name, "the server cannot be reached, its tables are not checked: %v", err)
+		default:
+			c.fail(k.Name, "%v", err)
+		}
+	}
+}
+
+// checkBinding checks a sequence and what it fills, as far as their servers were reached.
+func (c *checker) checkBinding(ctx context.Context, b binding) {
+	var row *seqRow
+	if s := c.servers.of(b.sequence.keyspace); s != nil {
+		row = c.checkSequence(ctx, s, b.sequence)
+	}
+	for _, f := range b.fills {
+		if s := c.servers.of(f.keyspace); s != nil {
+			c.checkFilled(ctx, s, f, b.sequence, row)
+		}
+	}
+	if len(b.fills) == 0 && row != nil {
+		c.ok(b.sequence, "next_id %d, cache %d", row.next.Int64, row.cache.Int64)
+	}
+}
+
+// checkSequence returns the sequence's row when ids can be taken from it.
+func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) *seqRow {
+	t, ok := s.tables[name.table]
+	if !ok {
+		c.fail(name, "the sequence table is missing: run seqgate init")
+		return nil
+	}
+	quoted := s.quoted(name.table)
+	faults := t.sequenceFaults(quoted)
+	for _, fault := range faults {
+		c.fail(name, "the table %s", fault)
+	}
+	if !t.hasSequenceColumns() {
+		return nil
+	}
+	rows, err := s.readSequence(ctx, name.table)
+	if err != nil {
+		c.fail(name, "%v", err)
+		return nil
+	}
+	fault := rowFault(quoted, rows)
+	if fault != "" {
+		c.fail(name, "%s", fault)
+	}
+	// Needs the same privilege as the update, and changes nothing.
+	rights, err := s.conn.QueryContext(ctx, "EXPLAIN UPDATE "+quoted+" SET `next_id` = `next_id` WHERE `id` = 0")
+	if err == nil {
+		err = rights.Close()
+	}
+	if err != nil {
+		c.fail(name, "seqgate cannot reserve ids: %v", err)
+	}
+	if fault != "" || len(faults) > 0 || err != nil {
+		return nil
+	}
+	return &rows[0]
+}
+
+// rowFault says what keeps ids from being taken from a sequence with these rows of id = 0.
+func rowFault(quoted string, rows []seqRow) string {
+	switch {
+	case len(rows) == 0:
+		return "there is no row with id = 0: run seqgate init"
+	case len(rows) > 1:
+		return fmt.Sprintf("there are %d rows with id = 0: leave the one with the largest next_id", len(rows))
+	case !rows[0].next.Valid:
+		return "next_id is NULL: run seqgate init"
+	case rows[0].next.Int64 == math.MaxInt64 && rows[0].cache.Int64 == 0:
+		return fmt.Sprintf("the ids are used up: %d was the last", int64(math.MaxInt64))
+	case !rows[0].cache.Valid || rows[0].cache.Int64 < 1:
+		return fmt.Sprintf("cache is not at least 1: UPDATE %s SET `cache` = 1000 WHERE `id` = 0", quoted)
+	}
+	return ""
+}
+
+// checkFilled checks a column that a sequence fills. row is nil when the sequence itself is at fault or away.
+func (c *checker) checkFilled(ctx context.Context, s *server, f filled, sequence tableName, row *seqRow) {
+	t, ok := s.tables[f.table]
+	if !ok {
+		c.fail(f.tableName, "the table is missing in database %s, or the vschema names it wrongly: %s", s.database,
+			vschema.Suggest(f.table, slices.Collect(maps.Keys(s.tables))))
+		return
+	}
+	c.checkColumnList(f.tableName, t)
+	column, ok := t.column(f.column)
+	if !ok {
+		c.fail(f.tableName, "the auto_increment column %s is missing: %s", f.column, vschema.Suggest(f.column, columnNames(t.columns)))
+		return
+	}
+	subject := f.String() + "." + column.name
+	if column.maxID() == 0 {
+		c.fail(subject, "a %s holds no sequence's ids: make it a BIGINT", column.dataType)
+		return
+	}
+	if row == nil {
+		return
+	}
+	used, err := s.readUsedIDs(ctx, f.table, column.name)
+	if err != nil {
+		c.fail(subject, "%v", err)
+		return
+	}
+	c.checkRange(subject, column, sequence, row, used)
+}
+
+// checkRange checks that the sequence is above the ids in use and below the end of the column's type.
+func (c *checker) checkRange(subject string, column dbColumn, sequence tableName, row *seqRow, used usedIDs) {
+	next, last := max(row.next.Int64, 1), column.maxID()
+	left := last - next + 1
+	switch {
+	case next <= used.max:
+		c.fail(subject, "next_id %d of %s is not above the largest id %d, ids would repeat: run seqgate init", next, sequence, used.max)
+		return
+	case next > last:
+		c.fail(subject, "the ids are used up: next_id %d of %s is past the end of %s, %d: make it a BIGINT", next, sequence, column.typeName(), last)
+		return
+	case next < used.counter:
+		c.warn(subject, "next_id %d of %s is below the AUTO_INCREMENT counter %d, ids of deleted rows may be given again: run seqgate init",
+			next, sequence, used.counter)
+	case left < last/10:
+		c.warn(subject, "only %d ids are left of %s, next_id is %d: make it a BIGINT", left, column.typeName(), next)
+	}
+	c.ok(subject, "filled from %s: next_id %d, cache %d, %d ids left of %s", sequence, next, row.cache.Int64, left, column.typeName())
+}
+
+// checkColumnList holds an authoritative list of columns against the table: INSERTs without a list of their own are
+// understood by it.
+func (c *checker) checkColumnList(name tableName, t *dbTable) {
+	if c.cfg.VSchema == nil {
+		return
+	}
+	k, _ := c.cfg.VSchema.Keyspace(name.keyspace)
+	declared, ok := k.Table(name.table)
+	if !ok || !declared.Authoritative {
+		return
+	}
+	var want, got []string
+	for _, column := range declared.Columns {
+		if !column.Invisible {
+			want = append(want, column.Name)
+		}
+	}
+	for _, column := range t.columns {
+		if !column.invisible {
+			got = append(got, column.name)
+		}
+	}
+	if !slices.EqualFunc(want, got, strings.EqualFold) {
+		c.fail(name, "the vschema's authoritative columns are %s, the table's are %s: correct the vschema",
+			strings.Join(want, ", "), strings.Join(got, ", "))
+	}
+}
+
+// reportUnusable tells of tables that look as if the convention filled them, and it does not.
+func (c *checker) reportUnusable(nothingFilled bool) {
+	if nothingFilled && len(c.servers) > 0 {
+		c.warn("convention", "no table has a sequence table beside it, nothing is filled: seqgate init makes one for each table that it is given")
+	}
+	for _, s := range c.servers {
+		reasons := s.unusable()
+		for _, name := range slices.SortedFunc(maps.Keys(reasons), func(a, b tableName) int { return strings.Compare(a.table, b.table) }) {
+			c.warn(name, "not filled from %s%s beside it: %s", name.table, seqSuffix, reasons[name])
+		}
+	}
+}
+
+// errFindings is that check found errors; they are printed already.
+type errFindings int
+
+func (n errFindings) Error() string {
+	return fmt.Sprintf("errors found: %d", int(n))
+}
+
+// summary counts the findings and gives the error for the exit code.
+func (c *checker) summary() error {
+	if _, err := fmt.Fprintf(c.out, "errors: %d, warnings: %d\n", c.errors, c.warnings); err != nil || c.writeErr != nil {
+		return errors.Join(c.writeErr, err)
+	}
+	if c.errors > 0 {
+		return errFindings(c.errors)
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	_ "embed"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// sampleConfig is the commented configuration file, with every key and its default.
+//
+//go:embed seqgate.yaml
+var sampleConfig []byte
+
+// Config is what one seqgate runs with. seqgate.yaml explains each key. Nothing in it is reloaded while seqgate runs.
+type Config struct {
+	Listen []string // "host:port" or "unix:/path", one or more
+	// Users may connect to seqgate. When nil, clients log in with their own MySQL user and password instead, which
+	// the backend checks.
+	Users           []User
+	VSchema         *vschema.VSchema // nil: a table t is filled when t_seq stands beside it
+	Keyspaces       []Keyspace       // in the file's order, one or more
+	DefaultKeyspace string           // for a client that names no database
+	Sequences       Sequences
+	Admin           Admin
+	TLS             TLS
+	DrainTimeout    time.Duration // how long statements in flight may take to end at a stop
+	Log             Log
+}
+
+// User may connect to seqgate.
+type User struct {
+	Name, Password string
+	Plugin         string // caching_sha2_password or mysql_native_password
+}
+
+// Keyspace is one logical database and the servers that hold it.
+type Keyspace struct {
+	Name   string
+	Shards []Shard // this version takes exactly one, named wholeRange
+}
+
+// wholeRange is the name of the only shard of an unsharded keyspace: the key range without ends, as Vitess writes it.
+const wholeRange = "-"
+
+// Shard is one MySQL server's part of a keyspace.
+type Shard struct {
+	Name string
+	// DSN has the server's address (Net is "tcp" or "unix"), the database, which is never empty, and seqgate's own
+	// user and password. Its TLS fields are those that Mode asks for.
+	DSN  *mysql.Config
+	Mode TLSMode
+	// SessionUser logs clients' sessions in, without a password, in place of the DSN's user; "" for that one. The demo's
+	// engine needs seqgate's own connections told apart; the file has no key for it.
+	SessionUser string
+}
+
+// Admin is the status page and the metrics.
+type Admin struct {
+	Listen string // "host:port"; empty: off
+}
+
+// Log is seqgate's own log, on standard error.
+type Log struct {
+	Level  slog.Level
+	Format string // "text" or "json"
+}
+
+// TLS is encryption on both sides of seqgate.
+type TLS struct {
+	Certificate *tls.Certificate // shown to clients; nil: one is generated at the start
+	Backend     TLSMode          // towards servers whose DSN has no tls parameter
+	RootCAs     *x509.CertPool   // that sign the servers' certificates; nil: the system's
+}
+
+// Refill is the name of a strategy by which a sequence reserves its next ids.
+type Refill string
+
+// The refill strategies: a row lock, compare and swap, one statement.
+const (
+	RefillForUpdate Refill = "for_update"
+	RefillCAS       Refill = "cas"
+	RefillIncrement Refill = "increment"
+)
+
+// Sequences is how ids are reserved.
+type Sequences struct {
+	Refill      Refill
+	MinLifetime time.Duration // a step that lasts for less is doubled
+	MaxStep     int64         // the most ids reserved at once for less than one statement, at least 1
+	Timeout     time.Duration // the longest that a statement waits for ids
+	Overrides   map[string]SequenceOverride
+}
+
+// SequenceOverride is what differs for one sequence.
+type SequenceOverride struct {
+	Refill Refill
+}
+
+// RefillOf is the strategy of one sequence.
+func (s Sequences) RefillOf(keyspace, table string) Refill {
+	if o, ok := s.Overrides[keyspace+"."+table]; ok {
+		return o.Refill
+	}
+	return s.Refill
+}
+
+// Keyspace finds a keyspace by its name.
+func (c *Config) Keyspace(name string) (Keyspace, bool) {
+	i := slices.IndexFunc(c.Keyspaces, func(k Keyspace) bool { return k.Name == name })
+	if i < 0 {
+		return Keyspace{}, false
+	}
+	return c.Keyspaces[i], true
+}
+
+func defaultConfig() *Config {
+	return &Config{
+		Listen: []string{"127.0.0.1:3307"},
+		Sequences: Sequences{
+			Refill: RefillForUpdate, MinLifetime: 15 * time.Minute, MaxStep: 1_000_000, Timeout: 5 * time.Second,
+		},
+		TLS:          TLS{Backend: TLSAsClient},
+		DrainTimeout: 10 * time.Second,
+		Log:          Log{Level: slog.LevelInfo, Format: "text"},
+	}
+}
+
+// LoadConfig reads the configuration file at path, then the SEQGATE_* environment, which wins over the file: SEQGATE_
+// and the path of a key in capitals, such as SEQGATE_SEQUENCES_REFILL. Its error is a vschema.Errors of everything
+// wrong in the file, the environment and the vschema.
+func LoadConfig(path string, getenv func(string) string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, vschema.Errors{{File: path, Message: readError(err)}}
+	}
+	r := newConfigReader(getenv)
+	r.readFile(path, data)
+	return r.finish()
+}
+
+// UpstreamConfig is the configuration for one unsharded server without a file: a keyspace named as the database of the
+// DSN, which clients reach with the user and password of the DSN. The SEQGATE_* environment counts as in LoadConfig,
+// and so does the form of the error.
+func UpstreamConfig(dsn string, getenv func(string) string) (*Config, error) {
+	r := newConfigReader(getenv)
+	if shard, ok := r.shard(wholeRange, textValue("--upstream", dsn)); ok {
+		r.cfg.Keyspaces = []Keyspace{{Name: shard.DSN.DBName, Shards: []Shard{shard}}}
+		r.cfg.Users = []User{{Name: shard.DSN.User, Password: shard.DSN.Passwd, Plugin: authPlugins[0]}}
+	}
+	return r.finish()
+}
+
+// finish adds the environment and checks what several keys say together.
+func (r *configReader) finish() (*Config, error) {
+	r.readEnvironment()
+	r.loadVSchema()
+	r.checkKeyspaces()
+	r.checkOverrides()
+	r.loadCertificates()
+	if len(r.errs) > 0 {
+		r.errs.Sort()
+		return nil, r.errs
+	}
+	return r.cfg, nil
+}
+
+func (r *configReader) loadVSchema() {
+	v, ok := r.set["vschema"]
+	if !ok || r.vschemaFile == "" {
+		return
+	}
+	data, err := os.ReadFile(r.vschemaFile)
+	if err != nil {
+		r.fail(v, "%s: %s", r.vschemaFile, readError(err))
+		return
+	}
+	loaded, err := vschema.Load(r.vschemaFile, data)
+	if err != nil {
+		r.addErrors(err)
+		return
+	}
+	r.cfg.VSchema = loaded
+	for _, k := range loaded.Keyspaces() {
+		if _, ok := r.cfg.Keyspace(k.Name); !ok {
+			r.fail(v, "%s has the keyspace %q, which has no servers: add it to keyspaces", filepath.Base(r.vschemaFile), k.Name)
+		}
+	}
+}
+
+// checkKeyspaces finds the default keyspace, the only one when none is named. There is always one: its server is the one
+// whose version, charset and capabilities a client is shown before it names a database.
+func (r *configReader) checkKeyspaces() {
+	var names []string
+	for _, k := range r.cfg.Keyspaces {
+		names = append(names, k.Name)
+	}
+	v, given := r.set["default_keyspace"]
+	switch {
+	case given && len(names) > 0 && !slices.Contains(names, r.cfg.DefaultKeyspace):
+		r.fail(v, "there is no keyspace %q: %s", r.cfg.DefaultKeyspace, vschema.Suggest(r.cfg.DefaultKeyspace, names))
+	case !given && len(names) > 1:
+		r.fail(r.set["keyspaces"], "more than one keyspace: write default_keyspace: %s, or another, for clients that name no database", names[0])
+	case !given && len(names) == 1:
+		r.cfg.DefaultKeyspace = names[0]
+	}
+}

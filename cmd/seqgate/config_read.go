@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// value is one value of the configuration and where it comes from: a place in a file, or a name and no line.
+type value struct {
+	file string // or "environment", or a flag
+	path string // of the key, or the name of the variable
+	node *yaml.Node
+}
+
+// textValue is a value from outside of a file.
+func textValue(source, text string) value {
+	return value{file: source, node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}}
+}
+
+func (v value) child(key string, node *yaml.Node) value {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	switch {
+	case v.path == "":
+		return value{v.file, key, node}
+	case strings.HasPrefix(key, "["):
+		return value{v.file, v.path + key, node}
+	}
+	return value{v.file, v.path + "." + key, node}
+}
+
+func (v value) isNull() bool { return v.node.Kind == yaml.ScalarNode && v.node.Tag == "!!null" }
+
+// isText says that a value is there and neither a list nor a mapping.
+func (v value) isText() bool { return v.node.Kind == yaml.ScalarNode && !v.isNull() }
+
+// configReader fills a Config and collects every error on the way. yaml.v3's own decoding into structs stops at what is
+// not YAML of the right types and knows no lines after that.
+type configReader struct {
+	cfg    *Config
+	getenv func(string) string
+	dir    string           // of the configuration file: relative paths in it start here
+	set    map[string]value // what was given, by its key's path; the last wins
+	errs   vschema.Errors
+
+	// settings read the value of each key by its path. plain are those of one line, which the environment may set.
+	settings, plain map[string]func(value)
+
+	vschemaFile, certFile, keyFile, caFile string
+}
+
+func newConfigReader(getenv func(string) string) *configReader {
+	r := &configReader{cfg: defaultConfig(), getenv: getenv, set: map[string]value{}}
+	c := r.cfg
+	r.plain = map[string]func(value){
+		"listen":                 func(v value) { c.Listen = r.listen(v) },
+		"vschema":                func(v value) { r.vschemaFile = r.filePath(v) },
+		"default_keyspace":       func(v value) { c.DefaultKeyspace = r.text(v) },
+		"sequences.refill":       func(v value) { c.Sequences.Refill = r.refill(v) },
+		"sequences.min_lifetime": func(v value) { c.Sequences.MinLifetime = r.duration(v, time.Nanosecond) },
+		"sequences.max_step":     func(v value) { c.Sequences.MaxStep = r.count(v) },
+		"sequences.timeout":      func(v value) { c.Sequences.Timeout = r.duration(v, time.Nanosecond) },
+		"admin.listen":           func(v value) { c.Admin.Listen = r.adminListen(v) },
+		"tls.cert":               func(v value) { r.certFile = r.filePath(v) },
+		"tls.key":                func(v value) { r.keyFile = r.filePath(v) },
+		"tls.ca":                 func(v value) { r.caFile = r.filePath(v) },
+		"tls.backend":            func(v value) { c.TLS.Backend = TLSMode(r.oneOf(v, tlsModes...)) },
+		"drain_timeout":          func(v value) { c.DrainTimeout = r.duration(v, 0) },
+		"log.level":              func(v value) { r.logLevel(v) },
+		"log.format":             func(v value) { c.Log.Format = r.oneOf(v, "text", "json") },
+	}
+	r.settings = maps.Clone(r.plain)
+	r.settings["users"] = func(v value) { c.Users = r.users(v) }
+	r.settings["keyspaces"] = func(v value) { c.Keyspaces = r.keyspaces(v) }
+	r.settings["sequences.overrides"] = func(v value) { c.Sequences.Overrides = r.overrides(v) }
+	return r
+}
+
+// readEnvironment reads the plain settings that a SEQGATE_* variable gives.
+func (r *configReader) readEnvironment() {
+	r.dir = ""
+	for _, path := range slices.Sorted(maps.Keys(r.plain)) {
+		name := "SEQGATE_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+		if text := r.getenv(name); text != "" {
+			v := textValue("environment", text)
+			v.path = name
+			r.set[path] = v
+			r.plain[path](v)
+		}
+	}
+}
+
+func (r *configReader) readFile(path string, data []byte) {
+	r.dir = filepath.Dir(path)
+	root := value{file: path, node: &yaml.Node{Line: 1, Column: 1}}
+	if bytes.IndexByte(data, 0) >= 0 {
+		r.fail(root, "not a text file")
+		return
+	}
+	var document yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	switch err := dec.Decode(&document); {
+	case err == io.EOF:
+		document.Content = []*yaml.Node{{Kind: yaml.MappingNode, Line: 1, Column: 1}}
+	case err != nil:
+		r.failSyntax(path, data, err)
+		return
+	}
+	if err := dec.Decode(&yaml.Node{}); err != nil && err != io.EOF {
+		r.failSyntax(path, data, err)
+		return
+	} else if err == nil {
+		r.fail(root, "more than one YAML document: remove what follows the second ---")
+	}
+	root = root.child("", document.Content[0])
+	r.section(root, "")
+	if _, ok := r.set["keyspaces"]; !ok {
+		r.fail(root, `the key "keyspaces" is missing: write keyspaces: {main: {shards: {"-": "user:password@tcp(127.0.0.1:3306)/main"}}}`)
+	}
+}
+
+var yamlErrorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// failSyntax takes the line out of the text of an error of yaml.v3, which has it nowhere else.
+func (r *configReader) failSyntax(path string, data []byte, err error) {
+	e := vschema.Error{File: path, Message: yamlErrorLine.ReplaceAllString(err.Error(), "")}
+	if m := yamlErrorLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+		e.Line, _ = strconv.Atoi(m[1]) // digits by the pattern; 0 is no line
+	}
+	if bytes.Contains(data, []byte("\n\t")) {
+		e.Message += ": YAML indents with spaces, not tabs"
+	}
+	r.errs = append(r.errs, e)
+}
+
+// section reads the keys below a path that is itself no setting, such as sequences.
+func (r *configReader) section(v value, prefix string) {
+	if v.isNull() {
+		return
+	}
+	r.eachKey(v, func(key string, keyNode *yaml.Node, v value) {
+		path := prefix + key
+		read, ok := r.settings[path]
+		switch {
+		case ok:
+			r.set[path] = v
+			read(v)
+		case slices.ContainsFunc(slices.Collect(maps.Keys(r.settings)), func(s string) bool { return strings.HasPrefix(s, path+".") }):
+			r.section(v, path+".")
+		default:
+			r.failKey(v, keyNode, "unknown key: %s", vschema.Suggest(key, r.keysBelow(prefix)))
+		}
+	})
+}
+
+// keysBelow lists the keys that a section may have.
+func (r *configReader) keysBelow(prefix string) []string {
+	var keys []string
+	for path := range r.settings {
+		if rest, ok := strings.CutPrefix(path, prefix); ok {
+			key, _, _ := strings.Cut(rest, ".")
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// fields reads a mapping that has just these keys.
+func (r *configReader) fields(v value, fields map[string]func(value)) {
+	r.eachKey(v, func(key string, keyNode *yaml.Node, v value) {
+		if read, ok := fields[key]; ok {
+			read(v)
+			return
+		}
+		r.failKey(v, keyNode, "unknown key: %s", vschema.Suggest(key, slices.Collect(maps.Keys(fields))))
+	})
+}
+
+// eachKey calls do for each key of a mapping, and fails the keys given twice.
+func (r *configReader) eachKey(v value, do func(key string, keyNode *yaml.Node, v value)) {
+	if v.node.Kind != yaml.MappingNode {
+		r.fail(v, "write a mapping, key: value")
+		return
+	}
+	first := map[string]int{}
+	for i := 0; i+1 < len(v.node.Content); i += 2 {
+		keyNode := v.node.Content[i]
+		child := v.child(keyNode.Value, v.node.Content[i+1])
+		if line, again := first[keyNode.Value]; again {
+			r.failKey(child, keyNode, "duplicate key: the same key stands on line %d, remove one", line)
+			continue
+		}
+		first[keyNode.Value] = keyNode.Line
+		do(keyNode.Value, keyNode, child)
+	}
+}
+
+// eachItem calls do for each item of a list; form shows one.
+func (r *configReader) eachItem(v value, form string, do func(value)) {
+	if v.node.Kind != yaml.SequenceNode {
+		r.fail(v, "write a list, %s", form)
+		return
+	}
+	for i, item := range v.node.Content {
+		do(v.child(fmt.Sprintf("[%d]", i), item))
+	}
+}
+
+// text reads a scalar as it is written, be it a number or a word.
+func (r *configReader) text(v value) string {
+	if !v.isText() {
+		r.fail(v, "write a text, or leave the key out")
+		return ""
+	}
+	return v.node.Value
+}
+
+func (r *configReader) oneOf(v value, known ...string) string {
+	s := r.text(v)
+	if v.isText() && !slices.Contains(known, s) {
+		r.fail(v, "unknown value %q: %s", s, vschema.Suggest(s, known))
+	}
+	return s
+}
+
+func (r *configReader) duration(v value, least time.Duration) time.Duration {
+	d, err := time.ParseDuration(v.node.Value)
+	if err != nil {
+		r.fail(v, "%q is no duration: write a number with its unit, such as 500ms, 5s or 15m", v.node.Value)
+	} else if d < least {
+		r.fail(v, "%s is too short: write more", d)
+	}
+	return d
+}
+
+func (r *configReader) count(v value) int64 {
+	n, err := strconv.ParseInt(v.node.Value, 10, 64)
+	if err != nil || n < 1 {
+		r.fail(v, "%q is no count: write a whole number from 1", v.node.Value)
+	}
+	return n
+}
+
+// filePath reads the path of a file; in the configuration file it is relative to that file's folder.
+func (r *configReader) filePath(v value) string {
+	path := r.text(v)
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(r.dir, path)
+}
+
+func (r *configReader) fail(v value, format string, args ...any) {
+	r.failKey(v, v.node, format, args...)
+}
+
+// failKey notes an error of v that stands at node.
+func (r *configReader) failKey(v value, node *yaml.Node, format string, args ...any) {
+	r.errs = append(r.errs, vschema.Error{
+		File: v.file, Line: node.Line, Column: node.Column, Path: v.path, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// addErrors adds the errors of another file.
+func (r *configReader) addErrors(err error) {
+	var errs vschema.Errors
+	if !errors.As(err, &errs) {
+		errs = vschema.Errors{{Message: err.Error()}}
+	}
+	r.errs = append(r.errs, errs...)
+}
+
+// readError is why a file cannot be read, without its name.
+func readError(err error) string {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,380 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"flag"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+var update = flag.Bool("update", false, "write the golden files from what the code does now")
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", path, diff)
+	}
+}
+
+// env is an environment of just these variables.
+func env(vars map[string]string) func(string) string {
+	return func(name string) string { return vars[name] }
+}
+
+// writeFile writes a file into a folder of the test's own and returns its path.
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const mainKeyspace = "keyspaces: {main: {shards: {\"-\": \"app:s3cret@tcp(127.0.0.1:3306)/main\"}}}\n"
+
+func loadText(t *testing.T, text string, vars map[string]string) *Config {
+	t.Helper()
+	c, err := LoadConfig(writeFile(t, "c.yaml", text), env(vars))
+	if err != nil {
+		t.Fatalf("LoadConfig: %v", err)
+	}
+	return c
+}
+
+func TestLoadConfigErrors(t *testing.T) {
+	paths, err := filepath.Glob("testdata/config/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files in testdata/config: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			c, err := LoadConfig(path, env(nil))
+			if c != nil {
+				t.Error("a configuration beside the error, want nil")
+			}
+			var errs vschema.Errors
+			if !errors.As(err, &errs) {
+				t.Fatalf("error %v, want an Errors", err)
+			}
+			if strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("the error shows a password: %v", err)
+			}
+			if got := exitCode(err); got != 2 {
+				t.Errorf("exit code %d, want 2", got)
+			}
+			golden(t, strings.TrimSuffix(path, ".yaml")+".golden", errs.Error()+"\n")
+		})
+	}
+}
+
+func TestLoadConfigNoFile(t *testing.T) {
+	_, err := LoadConfig("testdata/nowhere.yaml", env(nil))
+	if err == nil || err.Error() != "testdata/nowhere.yaml: no such file or directory" {
+		t.Errorf("error %v, want that there is no such file", err)
+	}
+}
+
+func TestLoadConfigValues(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("pw", []byte("from file\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("v.json", []byte(`{"keyspaces": {"a": {"tables": {"s": {"type": "sequence"}}}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := `
+listen: [127.0.0.1:1, "unix:/tmp/s"]
+users:
+  - {name: one, password: 0123}
+  - {name: two, password_env: PW, plugin: mysql_native_password}
+  - {name: three, password_file: pw}
+vschema: v.json
+keyspaces:
+  b: {shards: {"-": "u:p@unix(/tmp/m)/db_b"}}
+  a: {shards: {-: "u:p@tcp(h)/db_a?tls=skip-verify"}}
+default_keyspace: a
+sequences: {refill: cas, min_lifetime: 1m, max_step: 5, timeout: 1s, overrides: {a.s: {refill: increment}}}
+admin: {listen: "127.0.0.1:9"}
+drain_timeout: 0s
+log: {level: debug, format: json}
+`
+	if err := os.WriteFile("c.yaml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := LoadConfig("c.yaml", env(map[string]string{"PW": "from env"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, got, want any) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	check("Listen", c.Listen, []string{"127.0.0.1:1", "unix:/tmp/s"})
+	check("Users", c.Users, []User{
+		{"one", "0123", "caching_sha2_password"}, {"two", "from env", "mysql_native_password"}, {"three", "from file", "caching_sha2_password"}})
+	check("DefaultKeyspace", c.DefaultKeyspace, "a")
+	check("Sequences", c.Sequences, Sequences{
+		Refill: RefillCAS, MinLifetime: time.Minute, MaxStep: 5, Timeout: time.Second,
+		Overrides: map[string]SequenceOverride{"a.s": {RefillIncrement}},
+	})
+	check("RefillOf a.s", c.Sequences.RefillOf("a", "s"), RefillIncrement)
+	check("RefillOf a.t", c.Sequences.RefillOf("a", "t"), RefillCAS)
+	check("Admin", c.Admin, Admin{"127.0.0.1:9"})
+	check("DrainTimeout", c.DrainTimeout, time.Duration(0))
+	check("Log", c.Log, Log{slog.LevelDebug, "json"})
+	check("keyspaces in order", []string{c.Keyspaces[0].Name, c.Keyspaces[1].Name}, []string{"b", "a"})
+	a, ok := c.Keyspace("a")
+	check("Keyspace a", ok, true)
+	check("shard", a.Shards[0].Name, "-")
+	check("DSN", []string{a.Shards[0].DSN.Net, a.Shards[0].DSN.Addr, a.Shards[0].DSN.User, a.Shards[0].DSN.DBName}, []string{"tcp", "h:3306", "u", "db_a"})
+	if _, ok := c.Keyspace("c"); ok {
+		t.Error("Keyspace c found")
+	}
+	if _, ok := c.VSchema.Keyspace("a"); !ok {
+		t.Error("the vschema has no keyspace a")
+	}
+}
+
+func TestDefaultKeyspace(t *testing.T) {
+	if got := loadText(t, mainKeyspace, nil).DefaultKeyspace; got != "main" {
+		t.Errorf("default keyspace %q, want main, the only one", got)
+	}
+	two := "keyspaces:\n  a: {shards: {\"-\": \"u:p@tcp(h)/a\"}}\n  b: {shards: {\"-\": \"u:p@tcp(h)/b\"}}\n"
+	_, err := LoadConfig(writeFile(t, "c.yaml", two), env(nil))
+	if err == nil || !strings.Contains(err.Error(), "more than one keyspace: write default_keyspace: a, or another") {
+		t.Errorf("error %v, want that the default of two keyspaces is missing", err)
+	}
+	if got := loadText(t, two, map[string]string{"SEQGATE_DEFAULT_KEYSPACE": "b"}).DefaultKeyspace; got != "b" {
+		t.Errorf("default keyspace %q, want b of the environment", got)
+	}
+}
+
+func TestEnvironmentWins(t *testing.T) {
+	vars := map[string]string{
+		"SEQGATE_LISTEN": "127.0.0.1:5, unix:/x", "SEQGATE_SEQUENCES_REFILL": "increment", "SEQGATE_LOG_LEVEL": "warn",
+		"SEQGATE_LOG_FORMAT": "", "SEQGATE_TLS_BACKEND": "required", "SEQGATE_ADMIN_LISTEN": ":1", "SEQGATE_KEYSPACES": "ignored",
+	}
+	c := loadText(t, mainKeyspace+"listen: 127.0.0.1:4\nsequences: {refill: cas, max_step: 7}\nlog: {format: json}\n", vars)
+	got := []any{c.Listen, c.Sequences.Refill, c.Sequences.MaxStep, c.Log, c.TLS.Backend, c.Admin.Listen}
+	want := []any{[]string{"127.0.0.1:5", "unix:/x"}, RefillIncrement, int64(7), Log{slog.LevelWarn, "json"}, TLSRequired, ":1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+func TestEnvironmentErrors(t *testing.T) {
+	path := writeFile(t, "c.yaml", mainKeyspace)
+	_, err := LoadConfig(path, env(map[string]string{"SEQGATE_SEQUENCES_MAX_STEP": "many", "SEQGATE_DEFAULT_KEYSPACE": "mian"}))
+	want := `environment: SEQGATE_SEQUENCES_MAX_STEP: "many" is no count: write a whole number from 1
+environment: SEQGATE_DEFAULT_KEYSPACE: there is no keyspace "mian": did you mean "main"?`
+	if err == nil || err.Error() != want {
+		t.Errorf("error:\n%v\nwant:\n%s", err, want)
+	}
+}
+
+// TestSample holds that the sample parses, that each default it states is the default, that what it shows in comments
+// is right too, and that it has every key.
+func TestSample(t *testing.T) {
+	path := writeFile(t, "seqgate.yaml", string(sampleConfig))
+	got, err := LoadConfig(path, env(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := loadText(t, "keyspaces: {main: {shards: {\"-\": \"app:app@tcp(127.0.0.1:3306)/main\"}}}\n", nil)
+	want.Sequences.Overrides = map[string]SequenceOverride{}
+	got.Keyspaces, want.Keyspaces = nil, nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the sample states other than the defaults (-default +sample):\n%s", diff)
+	}
+	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|default_keyspace|cert|key|ca):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
+	r := newConfigReader(env(map[string]string{"REPORT_PASSWORD": "x"}))
+	r.readFile("seqgate.yaml", shown)
+	for _, e := range r.errs {
+		if !strings.Contains(e.Message, "no such file") {
+			t.Errorf("with the comments taken off: %v", e)
+		}
+	}
+	for key := range r.settings {
+		if _, ok := r.set[key]; !ok {
+			t.Errorf("the sample does not show the key %s", key)
+		}
+	}
+	if n := bytes.Count(sampleConfig, []byte("eloadable")); n < 9 {
+		t.Errorf("the sample says of %d keys whether they are reloadable, want all", n)
+	}
+}
+
+func TestUpstreamConfig(t *testing.T) {
+	c, err := UpstreamConfig("app:s3cret@unix(/run/m.sock)/shop", env(map[string]string{"SEQGATE_LISTEN": ":1"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []any{c.Keyspaces[0].Name, c.Keyspaces[0].Shards[0].DSN.DBName, c.DefaultKeyspace, c.Users, c.Listen, c.VSchema == nil}
+	want := []any{"shop", "shop", "shop", []User{{"app", "s3cret", "caching_sha2_password"}}, []string{":1"}, true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+	tests := []struct{ name, dsn, want string }{
+		{"no database", "app:s3cret@tcp(h:1)/", "--upstream: the DSN names no database: write it after the last slash, user:password@tcp(host:port)/database"},
+		{"empty", "", "--upstream: the DSN is missing: write user:password@tcp(host:port)/database or user:password@unix(/path)/database"},
+		{"no DSN", "s3cret", "--upstream: invalid DSN: missing the slash separating the database name: write user:password@tcp(host:port)/database or user:password@unix(/path)/database"},
+		{"no user", "/db", "--upstream: the DSN names no user: write user:password@tcp(host:port)/database or user:password@unix(/path)/database"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := UpstreamConfig(tt.dsn, env(nil))
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("error:\n%v\nwant:\n%s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestShardTLS(t *testing.T) {
+	tests := []struct {
+		name, dsn, mode string
+		want            TLSMode
+		encrypted       bool
+	}{
+		{"default", "u:p@tcp(h)/d", "", TLSAsClient, true},
+		{"preferred", "u:p@tcp(h)/d", "preferred", TLSPreferred, true},
+		{"disabled", "u:p@tcp(h)/d", "disabled", TLSDisabled, false},
+		{"DSN true", "u:p@tcp(h)/d?tls=true", "disabled", TLSVerifyIdentity, true},
+		{"DSN false", "u:p@tcp(h)/d?tls=false", "required", TLSDisabled, false},
+		{"DSN preferred", "u:p@tcp(h)/d?tls=preferred", "required", TLSPreferred, true},
+		{"DSN skip-verify", "u:p@tcp(h)/d?tls=skip-verify", "disabled", TLSRequired, true},
+		{"socket as client", "u:p@unix(/s)/d", "", TLSDisabled, false},
+		{"socket preferred", "u:p@unix(/s)/d", "preferred", TLSDisabled, false},
+		{"socket required", "u:p@unix(/s)/d", "required", TLSRequired, true},
+		{"verify_ca", "u:p@tcp(h)/d", "verify_ca", TLSVerifyCA, true},
+		{"verify_identity", "u:p@tcp(h:1)/d", "verify_identity", TLSVerifyIdentity, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := UpstreamConfig(tt.dsn, env(map[string]string{"SEQGATE_TLS_BACKEND": tt.mode}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := c.Keyspaces[0].Shards[0]
+			if s.Mode != tt.want || (s.DSN.TLS != nil) != tt.encrypted {
+				t.Errorf("mode %s, TLS %v, want %s, encrypted %v", s.Mode, s.DSN.TLS, tt.want, tt.encrypted)
+			}
+			if got, want := s.DSN.AllowFallbackToPlaintext, s.Mode == TLSPreferred || s.Mode == TLSAsClient; got != want {
+				t.Errorf("fallback to plaintext %v, want %v", got, want)
+			}
+			if s.DSN.TLS != nil {
+				verified := !s.DSN.TLS.InsecureSkipVerify || s.DSN.TLS.VerifyConnection != nil
+				if want := s.Mode == TLSVerifyCA || s.Mode == TLSVerifyIdentity; verified != want {
+					t.Errorf("server verified %v, want %v", verified, want)
+				}
+				if s.Mode == TLSVerifyIdentity && s.DSN.TLS.ServerName != "h" {
+					t.Errorf("verified for %q, want h", s.DSN.TLS.ServerName)
+				}
+			}
+		})
+	}
+}
+
+// TestBackendTLSHandshake holds each mode against servers with a certificate of ours for localhost, and of nobody's.
+func TestBackendTLSHandshake(t *testing.T) {
+	ca := newCertificate(t, nil, "test CA")
+	good := newCertificate(t, ca, "localhost")
+	stranger := newCertificate(t, nil, "localhost")
+	tests := []struct {
+		name   string
+		mode   TLSMode
+		host   string
+		server *certificate
+		ok     bool
+	}{
+		{"required takes anyone", TLSRequired, "localhost", stranger, true},
+		{"verify_ca takes ours", TLSVerifyCA, "localhost", good, true},
+		{"verify_ca takes any name", TLSVerifyCA, "elsewhere", good, true},
+		{"verify_ca refuses a stranger", TLSVerifyCA, "localhost", stranger, false},
+		{"verify_identity takes ours", TLSVerifyIdentity, "localhost", good, true},
+		{"verify_identity refuses another name", TLSVerifyIdentity, "elsewhere", good, false},
+		{"verify_identity refuses a stranger", TLSVerifyIdentity, "localhost", stranger, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			caFile := writeFile(t, "ca.pem", string(ca.certPEM))
+			c := loadText(t, mainKeyspace+"tls: {ca: "+caFile+"}\n", nil)
+			err := handshake(t, backendTLS(tt.mode, tt.host+":1", c.TLS.RootCAs), tt.server)
+			if (err == nil) != tt.ok {
+				t.Errorf("handshake: %v, want ok %v", err, tt.ok)
+			}
+		})
+	}
+}
+
+func TestServerCertificate(t *testing.T) {
+	c := newCertificate(t, nil, "localhost")
+	cert, key := writeFile(t, "cert.pem", string(c.certPEM)), writeFile(t, "key.pem", string(c.keyPEM))
+	loaded := loadText(t, mainKeyspace+"tls: {cert: "+cert+", key: "+key+"}\n", nil)
+	if loaded.TLS.Certificate == nil {
+		t.Fatal("no certificate loaded")
+	}
+	if err := handshake(t, &tls.Config{InsecureSkipVerify: true}, &certificate{pair: *loaded.TLS.Certificate}); err != nil {
+		t.Errorf("handshake with the loaded certificate: %v", err)
+	}
+	_, err := LoadConfig(writeFile(t, "c.yaml", mainKeyspace+"tls: {cert: "+cert+", key: "+cert+"}\n"), env(nil))
+	if err == nil || !strings.Contains(err.Error(), "tls.cert") {
+		t.Errorf("error %v for a key file without a key, want one of tls.cert", err)
+	}
+}
+
+// FuzzLoadConfig holds that no bytes make the reader panic, and that its errors are a list.
+func FuzzLoadConfig(f *testing.F) {
+	f.Add(sampleConfig)
+	paths, err := filepath.Glob("testdata/config/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := newConfigReader(env(nil))
+		r.readFile("c.yaml", data)
+		r.checkKeyspaces()
+		r.checkOverrides()
+		if len(r.errs) > 0 {
+			return
+		}
+		if len(r.cfg.Keyspaces) == 0 || len(r.cfg.Listen) == 0 || r.cfg.Sequences.MaxStep < 1 || r.cfg.Sequences.Timeout <= 0 {
+			t.Errorf("no error, but not usable: %+v", r.cfg)
+		}
+		for _, k := range r.cfg.Keyspaces {
+			if len(k.Shards) != 1 || k.Shards[0].DSN.DBName == "" {
+				t.Errorf("no error, but keyspace %q is not usable: %+v", k.Name, k)
+			}
+		}
+	})
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// TLSMode is how much encryption a connection to a backend needs: --ssl-mode of MySQL's own client, in small letters
+// (MySQL manual, "Command Options for Encrypted Connections"), and as_client of MySQL Router's server_ssl_mode.
+type TLSMode string
+
+// The modes, each stricter than the one before.
+const (
+	TLSDisabled       TLSMode = "disabled"
+	TLSAsClient       TLSMode = "as_client"       // preferred for a client that is encrypted itself; seqgate's own connections: preferred
+	TLSPreferred      TLSMode = "preferred"       // encrypted when the server can; nobody is verified
+	TLSRequired       TLSMode = "required"        // encrypted; nobody is verified
+	TLSVerifyCA       TLSMode = "verify_ca"       // the certificate must be signed by tls.ca, for any name
+	TLSVerifyIdentity TLSMode = "verify_identity" // and be the server's by its name
+)
+
+var tlsModes = []string{
+	string(TLSDisabled), string(TLSAsClient), string(TLSPreferred), string(TLSRequired), string(TLSVerifyCA), string(TLSVerifyIdentity),
+}
+
+// dsnMode is what the tls parameter of a DSN asks for in the driver's words; without one the file's mode counts. Sockets
+// are not encrypted unless that is required, as in MySQL's client.
+func (s Shard) dsnMode(fallback TLSMode) TLSMode {
+	switch s.DSN.TLSConfig {
+	case "true":
+		return TLSVerifyIdentity
+	case "false":
+		return TLSDisabled
+	case "skip-verify":
+		return TLSRequired
+	case "preferred":
+		return TLSPreferred
+	}
+	if s.DSN.Net == "unix" && (fallback == TLSPreferred || fallback == TLSAsClient) {
+		return TLSDisabled
+	}
+	return fallback
+}
+
+// secure sets the shard's mode, and what the driver needs for it.
+func (s *Shard) secure(t TLS) {
+	s.Mode = s.dsnMode(t.Backend)
+	s.DSN.TLS = backendTLS(s.Mode, s.DSN.Addr, t.RootCAs)
+	s.DSN.AllowFallbackToPlaintext = s.Mode == TLSPreferred || s.Mode == TLSAsClient
+}
+
+// backendTLS is the client side of TLS to a backend at addr, nil when disabled. A nil roots is the system's.
+func backendTLS(mode TLSMode, addr string, roots *x509.CertPool) *tls.Config {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil { // a socket has no host
+		host = ""
+	}
+	switch mode {
+	case TLSDisabled:
+		return nil
+	case TLSVerifyIdentity:
+		return &tls.Config{ServerName: host, RootCAs: roots}
+	case TLSVerifyCA:
+		return &tls.Config{ServerName: host, InsecureSkipVerify: true, VerifyConnection: verifyChain(roots)}
+	}
+	return &tls.Config{ServerName: host, InsecureSkipVerify: true}
+}
+
+// verifyChain checks who signed a certificate and not for which name, which crypto/tls has no setting for.
+func verifyChain(roots *x509.CertPool) func(tls.ConnectionState) error {
+	return func(state tls.ConnectionState) error {
+		if len(state.PeerCertificates) == 0 {
+			return errors.New("verify the server's certificate: it shows none")
+		}
+		intermediates := x509.NewCertPool()
+		for _, c := range state.PeerCertificates[1:] {
+			intermediates.AddCert(c)
+		}
+		_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: intermediates})
+		return err
+	}
+}
+
+// loadCertificates reads the files of the tls section, and sets up TLS for each shard.
+func (r *configReader) loadCertificates() {
+	cert, key := r.set["tls.cert"], r.set["tls.key"]
+	switch {
+	case r.certFile != "" && r.keyFile != "":
+		pair, err := tls.LoadX509KeyPair(r.certFile, r.keyFile)
+		if err != nil {
+			r.fail(cert, "%s with %s: %v", r.certFile, filepath.Base(r.keyFile), err)
+			break
+		}
+		r.cfg.TLS.Certificate = &pair
+	case r.certFile != "":
+		r.fail(cert, "cert without key: write the key's file too, or neither for a generated certificate")
+	case r.keyFile != "":
+		r.fail(key, "key without cert: write the certificate's file too, or neither for a generated certificate")
+	}
+	if r.caFile != "" {
+		r.loadCA(r.set["tls.ca"])
+	}
+	for _, k := range r.cfg.Keyspaces {
+		for i := range k.Shards {
+			k.Shards[i].secure(r.cfg.TLS)
+		}
+	}
+}
+
+func (r *configReader) loadCA(v value) {
+	pem, err := os.ReadFile(r.caFile)
+	if err != nil {
+		r.fail(v, "%s: %s", r.caFile, readError(err))
+		return
+	}
+	r.cfg.TLS.RootCAs = x509.NewCertPool()
+	if !r.cfg.TLS.RootCAs.AppendCertsFromPEM(pem) {
+		r.fail(v, "%s: no certificate in it: write a file in PEM format", r.caFile)
+	}
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"gopkg.in/yaml.v3"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// listen reads one address or a list of them; in one line they are separated by commas.
+func (r *configReader) listen(v value) []string {
+	var addrs []string
+	add := func(v value, addr string) {
+		addr = strings.TrimSpace(addr)
+		if why := badListen(addr); why != "" {
+			r.fail(v, "%q %s", addr, why)
+		} else if slices.Contains(addrs, addr) {
+			r.fail(v, "%q is listed twice: remove one", addr)
+		}
+		addrs = append(addrs, addr)
+	}
+	switch {
+	case v.isText():
+		for addr := range strings.SplitSeq(v.node.Value, ",") {
+			add(v, addr)
+		}
+		return addrs
+	case v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0:
+		r.fail(v, "the list is empty: write at least one address, such as 127.0.0.1:3307")
+	default:
+		r.eachItem(v, "[127.0.0.1:3307]", func(v value) { add(v, r.text(v)) })
+	}
+	return addrs
+}
+
+// badListen says why addr is no address to listen on, and is empty for a good one.
+func badListen(addr string) string {
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		if !filepath.IsAbs(path) {
+			return "is no socket: write unix: and an absolute path, such as unix:/run/seqgate.sock"
+		}
+		return ""
+	}
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "is no address: write host:port, such as 127.0.0.1:3307, or unix:/path"
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "has no port number: write one from 0 to 65535, such as 127.0.0.1:3307"
+	}
+	return ""
+}
+
+func (r *configReader) adminListen(v value) string {
+	addr := r.text(v)
+	if why := badListen(addr); addr != "" && (why != "" || strings.HasPrefix(addr, "unix:")) {
+		r.fail(v, `%q is no address: write host:port, such as 127.0.0.1:3308, or "" for none`, addr)
+	}
+	return addr
+}
+
+func (r *configReader) users(v value) []User {
+	users := []User{}
+	r.eachItem(v, "[{name: app, password: secret}]", func(v value) {
+		u := r.user(v)
+		if slices.ContainsFunc(users, func(o User) bool { return o.Name == u.Name && u.Name != "" }) {
+			r.fail(v, "user %q is listed twice: remove one", u.Name)
+		}
+		users = append(users, u)
+	})
+	if v.node.Kind == yaml.SequenceNode && len(users) == 0 {
+		r.fail(v, "the list is empty: add a user, or remove the key to let clients log in with their own MySQL user and password")
+	}
+	return users
+}
+
+// authPlugins are the ways to prove a password, the default first.
+var authPlugins = []string{"caching_sha2_password", "mysql_native_password"}
+
+func (r *configReader) user(v value) User {
+	u := User{Plugin: authPlugins[0]}
+	var named bool
+	var passwords []string
+	password := func(kind string, read func(value) string) func(value) {
+		return func(v value) {
+			passwords = append(passwords, kind)
+			u.Password = read(v)
+		}
+	}
+	r.fields(v, map[string]func(value){
+		"name": func(v value) {
+			named = true
+			if u.Name = r.text(v); u.Name == "" {
+				r.fail(v, "the name is empty: write the user's name")
+			}
+		},
+		"password":      password("password", r.text),
+		"password_env":  password("password_env", r.passwordFromEnv),
+		"password_file": password("password_file", r.passwordFromFile),
+		"plugin":        func(v value) { u.Plugin = r.oneOf(v, authPlugins...) },
+	})
+	switch {
+	case v.node.Kind != yaml.MappingNode:
+		return u
+	case len(passwords) == 0:
+		r.fail(v, "the password is missing: write one of password, password_env, password_file")
+	case len(passwords) > 1:
+		r.fail(v, "more than one password: leave one of %s", strings.Join(passwords, ", "))
+	}
+	if !named {
+		r.fail(v, `the key "name" is missing: write name: USER`)
+	}
+	return u
+}
+
+func (r *configReader) passwordFromEnv(v value) string {
+	name := r.text(v)
+	password := r.getenv(name)
+	if name != "" && password == "" {
+		r.fail(v, "the environment variable %s is not set", name)
+	}
+	return password
+}
+
+// passwordFromFile takes the file's text without the line end that editors add.
+func (r *configReader) passwordFromFile(v value) string {
+	path := r.filePath(v)
+	if path == "" {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		r.fail(v, "%s: %s", path, readError(err))
+	}
+	return strings.TrimRight(string(data), "\r\n")
+}
+
+func (r *configReader) keyspaces(v value) []Keyspace {
+	var keyspaces []Keyspace
+	r.eachKey(v, func(name string, keyNode *yaml.Node, v value) {
+		if name == "" {
+			r.failKey(v, keyNode, "the keyspace's name is empty: write a name")
+		}
+		keyspaces = append(keyspaces, r.keyspace(name, v))
+	})
+	if v.node.Kind == yaml.MappingNode && len(keyspaces) == 0 {
+		r.fail(v, `no keyspace: write main: {shards: {"-": "user:password@tcp(127.0.0.1:3306)/main"}}`)
+	}
+	return keyspaces
+}
+
+func (r *configReader) keyspace(name string, v value) Keyspace {
+	k := Keyspace{Name: name}
+	given := false
+	r.fields(v, map[string]func(value){"shards": func(v value) {
+		given = true
+		k.Shards = r.shards(v)
+	}})
+	if !given && v.node.Kind == yaml.MappingNode {
+		r.fail(v, `the key "shards" is missing: write shards: {"-": "user:password@tcp(127.0.0.1:3306)/%s"}`, name)
+	}
+	return k
+}
+
+func (r *configReader) shards(v value) []Shard {
+	var shards []Shard
+	var count int
+	sharded := false
+	r.eachKey(v, func(name string, _ *yaml.Node, v value) {
+		count++
+		sharded = sharded || name != wholeRange
+		if s, ok := r.shard(name, v); ok {
+			shards = append(shards, s)
+		}
+	})
+	switch {
+	case sharded:
+		r.fail(v, `sharded keyspaces are not supported yet in this version: write one shard named "-"`)
+	case v.node.Kind == yaml.MappingNode && count == 0:
+		r.fail(v, `no shard: write "-": "user:password@tcp(127.0.0.1:3306)/database"`)
+	}
+	return shards
+}
+
+// shard reads a DSN. No error repeats it: it has a password.
+func (r *configReader) shard(name string, v value) (Shard, bool) {
+	const form = "write user:password@tcp(host:port)/database or user:password@unix(/path)/database"
+	if !v.isText() || v.node.Value == "" {
+		r.fail(v, "the DSN is missing: %s", form)
+		return Shard{}, false
+	}
+	dsn, err := mysql.ParseDSN(v.node.Value)
+	switch {
+	case err != nil:
+		r.fail(v, "%s: %s", dsnError(err), form)
+		return Shard{}, false
+	case dsn.Net != "tcp" && dsn.Net != "unix":
+		r.fail(v, "the network is neither tcp nor unix: %s", form)
+	case dsn.DBName == "":
+		r.fail(v, "the DSN names no database: write it after the last slash, user:password@tcp(host:port)/database")
+	case dsn.User == "":
+		r.fail(v, "the DSN names no user: %s", form)
+	default:
+		return Shard{Name: name, DSN: dsn}, true
+	}
+	return Shard{}, false
+}
+
+// dsnError is the driver's error without what it quotes of the DSN.
+func dsnError(err error) string {
+	text := err.Error()
+	if i := strings.IndexAny(text, `"'`); i >= 0 {
+		text = text[:i]
+	}
+	return strings.TrimSpace(text)
+}
+
+func (r *configReader) refill(v value) Refill {
+	return Refill(r.oneOf(v, string(RefillForUpdate), string(RefillCAS), string(RefillIncrement)))
+}
+
+func (r *configReader) overrides(v value) map[string]SequenceOverride {
+	overrides := map[string]SequenceOverride{}
+	if v.isNull() {
+		return overrides
+	}
+	r.eachKey(v, func(name string, keyNode *yaml.Node, v value) {
+		if keyspace, table, ok := strings.Cut(name, "."); !ok || keyspace == "" || table == "" {
+			r.failKey(v, keyNode, "%q is no full name: write keyspace.sequence, such as main.users_seq", name)
+		}
+		o := SequenceOverride{}
+		r.fields(v, map[string]func(value){"refill": func(v value) { o.Refill = r.refill(v) }})
+		if o.Refill == "" && v.node.Kind == yaml.MappingNode {
+			r.fail(v, `the key "refill" is missing: write refill: cas`)
+		}
+		overrides[name] = o
+	})
+	return overrides
+}
+
+// checkOverrides finds the overrides of sequences that the vschema does not have.
+func (r *configReader) checkOverrides() {
+	if r.cfg.VSchema == nil {
+		return
+	}
+	known := map[string]bool{}
+	var names []string
+	for _, k := range r.cfg.VSchema.Keyspaces() {
+		for _, t := range k.Tables() {
+			if t.Type == vschema.Sequence {
+				known[k.Name+"."+t.Name] = true
+				names = append(names, k.Name+"."+t.Name)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.cfg.Sequences.Overrides)) {
+		if !known[name] {
+			r.fail(r.set["sequences.overrides"], "the vschema has no sequence %q: %s", name, vschema.Suggest(name, names))
+		}
+	}
+}
+
+func (r *configReader) logLevel(v value) {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	r.cfg.Log.Level = levels[r.oneOf(v, "debug", "info", "warn", "error")]
+}

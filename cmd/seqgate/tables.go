@@ -1,0 +1,243 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// server is the server of one unsharded keyspace as init and check see it: a connection and the tables of the
+// keyspace's database.
+type server struct {
+	keyspace string
+	database string
+	db       *sql.DB
+	conn     *sql.Conn
+	tables   map[string]*dbTable
+}
+
+// servers are those that were reached.
+type servers []*server
+
+// of finds the server of a keyspace, nil when it was not reached.
+func (ss servers) of(keyspace string) *server {
+	for _, s := range ss {
+		if s.keyspace == keyspace {
+			return s
+		}
+	}
+	return nil
+}
+
+func (ss servers) close() error {
+	var errs []error
+	for _, s := range ss {
+		errs = append(errs, s.close())
+	}
+	return errors.Join(errs...)
+}
+
+// dbTable is what information_schema says of a table.
+type dbTable struct {
+	kind, engine, comment string
+	columns               []dbColumn
+}
+
+type dbColumn struct {
+	name          string
+	dataType      string // in small letters, without length: bigint
+	unsigned      bool
+	primary       bool
+	autoIncrement bool
+	invisible     bool
+}
+
+// connectTimeout is how long a server may take to be reached when its DSN does not say.
+const connectTimeout = 5 * time.Second
+
+// connect opens one connection to the keyspace's server and reads which tables there are.
+func connect(ctx context.Context, k Keyspace) (*server, error) {
+	dsn := k.Shards[0].DSN.Clone()
+	dsn.Timeout = cmp.Or(dsn.Timeout, connectTimeout)
+	connector, err := mysql.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{keyspace: k.Name, database: dsn.DBName, db: sql.OpenDB(connector), tables: map[string]*dbTable{}}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("keyspace %s at %s: %w", k.Name, dsn.Addr, err), s.close())
+	}
+	return s, nil
+}
+
+func (s *server) open(ctx context.Context) (err error) {
+	if s.conn, err = s.db.Conn(ctx); err != nil {
+		return err
+	}
+	if err := s.freshStatistics(ctx); err != nil {
+		return err
+	}
+	return s.readTables(ctx)
+}
+
+func (s *server) close() error {
+	if s.conn == nil {
+		return s.db.Close()
+	}
+	return errors.Join(s.conn.Close(), s.db.Close())
+}
+
+// freshStatistics makes MySQL 8 and later read AUTO_INCREMENT counters from the tables instead of values up to a day
+// old (MySQL manual, information_schema_stats_expiry). MariaDB has no such variable.
+func (s *server) freshStatistics(ctx context.Context) error {
+	var name, value string
+	err := s.conn.QueryRowContext(ctx, "SHOW VARIABLES LIKE 'information_schema_stats_expiry'").Scan(&name, &value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
+	return err
+}
+
+func (s *server) readTables(ctx context.Context) error {
+	err := s.eachRow(ctx, "SELECT table_name, table_type, engine, table_comment FROM information_schema.tables WHERE table_schema = ?",
+		func(scan func(...any) error) error {
+			var name string
+			var kind, engine, comment sql.NullString // engine is NULL for a view
+			if err := scan(&name, &kind, &engine, &comment); err != nil {
+				return err
+			}
+			s.tables[name] = &dbTable{kind: kind.String, engine: engine.String, comment: comment.String}
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	return s.eachRow(ctx, `SELECT table_name, column_name, data_type, column_type, column_key, extra
+		FROM information_schema.columns WHERE table_schema = ? ORDER BY table_name, ordinal_position`,
+		func(scan func(...any) error) error {
+			var table, name, dataType, columnType, key, extra string
+			if err := scan(&table, &name, &dataType, &columnType, &key, &extra); err != nil {
+				return err
+			}
+			t, ok := s.tables[table]
+			if !ok { // made between the two queries
+				return nil
+			}
+			extra = strings.ToLower(extra)
+			t.columns = append(t.columns, dbColumn{
+				name: name, dataType: strings.ToLower(dataType), unsigned: strings.Contains(strings.ToLower(columnType), "unsigned"),
+				primary: key == "PRI", autoIncrement: strings.Contains(extra, "auto_increment"), invisible: strings.Contains(extra, "invisible"),
+			})
+			return nil
+		})
+}
+
+func (s *server) eachRow(ctx context.Context, query string, f func(scan func(...any) error) error) error {
+	rows, err := s.conn.QueryContext(ctx, query, s.database)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// quoted is the table's name in SQL.
+func (s *server) quoted(table string) string {
+	return quote(s.database) + "." + quote(table)
+}
+
+func quote(name string) string {
+	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+}
+
+// seqRow is the row of a sequence.
+type seqRow struct {
+	next, cache sql.NullInt64
+}
+
+// readSequence reads the rows with id = 0, which should be one.
+func (s *server) readSequence(ctx context.Context, table string) ([]seqRow, error) {
+	rows, err := s.conn.QueryContext(ctx, "SELECT `next_id`, `cache` FROM "+s.quoted(table)+" WHERE `id` = 0")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []seqRow
+	for rows.Next() {
+		var r seqRow
+		if err := rows.Scan(&r.next, &r.cache); err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	return found, rows.Err()
+}
+
+// usedIDs is what a table says of the ids that it has given to rows.
+type usedIDs struct {
+	max     int64 // the largest in the column; 0 for an empty table and negative ids
+	counter int64 // the next value of its AUTO_INCREMENT; 0 for a table without one
+}
+
+// next is the first id that no row has had, as far as can be seen. It fails when ids end before it.
+func (u usedIDs) next() (int64, error) {
+	if u.max == math.MaxInt64 || u.counter == math.MaxInt64 {
+		return 0, fmt.Errorf("the ids are used up: the largest is %d", int64(math.MaxInt64))
+	}
+	return max(u.max+1, u.counter, 1), nil
+}
+
+// readUsedIDs reads MAX(column) and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do.
+func (s *server) readUsedIDs(ctx context.Context, table, column string) (usedIDs, error) {
+	var largest, counter sql.NullString
+	err := s.conn.QueryRowContext(ctx, "SELECT MAX("+quote(column)+") FROM "+s.quoted(table)).Scan(&largest)
+	if err != nil {
+		return usedIDs{}, err
+	}
+	err = s.conn.QueryRowContext(ctx, "SELECT auto_increment FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
+		s.database, table).Scan(&counter)
+	if err != nil {
+		return usedIDs{}, err
+	}
+	var u usedIDs
+	if u.max, err = clampID(largest); err != nil {
+		return usedIDs{}, err
+	}
+	u.counter, err = clampID(counter)
+	return u, err
+}
+
+// clampID brings a value of any integer type into 0 to 2^63-1; NULL is 0.
+func clampID(text sql.NullString) (int64, error) {
+	if !text.Valid || strings.HasPrefix(text.String, "-") {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text.String, 10, 64)
+	return int64(min(n, math.MaxInt64)), err
+}
+
+// unreachable reports that a server did not answer, rather than refuse.
+func unreachable(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) ||
+		errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+)
+
+// place is a database of a test's own, and how the commands reach it.
+type place struct {
+	t    *testing.T
+	s    *servertest.Server
+	name string
+	db   *sql.DB
+	from []string // the flags that name it as keyspace main
+}
+
+// newPlace makes a database with these tables. With a vschema, the commands are given a file that names it.
+func newPlace(t *testing.T, s *servertest.Server, vschemaText string, statements ...string) *place {
+	t.Helper()
+	name := s.NewDatabase(t)
+	p := &place{t: t, s: s, name: name, db: s.Open(t, name)}
+	p.exec(statements...)
+	text := fmt.Sprintf("keyspaces: {main: {shards: {\"-\": %q}}}\n", s.DSN(name))
+	if vschemaText != "" {
+		text += "vschema: " + writeFile(t, "vschema.json", vschemaText) + "\n"
+	}
+	p.from = []string{"--config", writeFile(t, "seqgate.yaml", text)}
+	return p
+}
+
+func (p *place) exec(statements ...string) {
+	p.t.Helper()
+	for _, statement := range statements {
+		if _, err := p.db.Exec(statement); err != nil {
+			p.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// run runs a command; the database's name in its output is written as DB.
+func (p *place) run(command func(context.Context, []string, *bytes.Buffer) error, args ...string) (string, error) {
+	p.t.Helper()
+	var out bytes.Buffer
+	err := command(p.t.Context(), append(p.from[:len(p.from):len(p.from)], args...), &out)
+	return strings.ReplaceAll(out.String(), p.name, "DB"), err
+}
+
+func initCommand(ctx context.Context, args []string, out *bytes.Buffer) error {
+	return runInit(ctx, args, out, out)
+}
+
+func checkCommand(ctx context.Context, args []string, out *bytes.Buffer) error {
+	return runCheck(ctx, args, out, out)
+}
+
+// sequence reads "next_id cache" of the row with id 0.
+func (p *place) sequence(table string) string {
+	p.t.Helper()
+	var next, cache sql.NullString
+	err := p.db.QueryRow("SELECT next_id, cache FROM "+quote(table)+" WHERE id = 0").Scan(&next, &cache)
+	if err != nil {
+		p.t.Fatalf("read sequence %s: %v", table, err)
+	}
+	return next.String + " " + cache.String
+}
+
+// wantLines compares output with the lines wanted.
+func wantLines(t *testing.T, got string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, strings.Split(strings.TrimSuffix(got, "\n"), "\n")); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
+	}
+}
+
+const vitessSequence = "(id INT, next_id BIGINT, cache BIGINT, PRIMARY KEY (id)) COMMENT 'vitess_sequence'"
+
+func TestReadTables(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		p := newPlace(t, s, "",
+			"CREATE TABLE t (`a``b` TINYINT UNSIGNED PRIMARY KEY, b VARCHAR(5), n BIGINT AUTO_INCREMENT UNIQUE) ENGINE = InnoDB COMMENT 'x'",
+			"CREATE VIEW v AS SELECT 1 AS one")
+		cfg, err := UpstreamConfig(s.DSN(p.name), env(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := connect(t.Context(), cfg.Keyspaces[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.close()
+		want := &dbTable{kind: "BASE TABLE", engine: "InnoDB", comment: "x", columns: []dbColumn{
+			{name: "a`b", dataType: "tinyint", unsigned: true, primary: true},
+			{name: "b", dataType: "varchar"},
+			{name: "n", dataType: "bigint", autoIncrement: true},
+		}}
+		if diff := cmp.Diff(want, server.tables["t"], cmp.AllowUnexported(dbTable{}, dbColumn{})); diff != "" {
+			t.Errorf("table t (-want +got):\n%s", diff)
+		}
+		if got := server.tables["v"].kind; got != "VIEW" {
+			t.Errorf("view v is a %q, want VIEW", got)
+		}
+	})
+}
+
+func TestReadUsedIDs(t *testing.T) {
+	tests := []struct {
+		name, table string
+		insert      string
+		want        usedIDs
+		next        int64 // 0: used up
+	}{
+		{"empty", "(id BIGINT PRIMARY KEY)", "", usedIDs{}, 1},
+		{"rows", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (5), (7)", usedIDs{max: 7}, 8},
+		{"negative", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (-5)", usedIDs{}, 1},
+		{"counter", "(id BIGINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 100", "", usedIDs{counter: 100}, 100},
+		{"counter after a delete", "(id BIGINT AUTO_INCREMENT PRIMARY KEY)",
+			"INSERT INTO t VALUES (), (), (); DELETE FROM t WHERE id > 1", usedIDs{max: 1, counter: 4}, 4},
+		{"unsigned past the end", "(id BIGINT UNSIGNED PRIMARY KEY)", "INSERT INTO t VALUES (18446744073709551615)",
+			usedIDs{max: 9223372036854775807}, 0},
+		{"the end", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (9223372036854775807)", usedIDs{max: 9223372036854775807}, 0},
+		{"one before the end", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (9223372036854775806)",
+			usedIDs{max: 9223372036854775806}, 9223372036854775807},
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				p := newPlace(t, s, "", "CREATE TABLE t "+tt.table)
+				if tt.insert != "" {
+					p.exec(strings.Split(tt.insert, "; ")...)
+				}
+				cfg, err := UpstreamConfig(s.DSN(p.name), env(nil))
+				if err != nil {
+					t.Fatal(err)
+				}
+				server, err := connect(t.Context(), cfg.Keyspaces[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer server.close()
+				got, err := server.readUsedIDs(t.Context(), "t", "id")
+				if err != nil || got != tt.want {
+					t.Errorf("used ids %+v, %v, want %+v", got, err, tt.want)
+				}
+				next, err := got.next()
+				if (err != nil) != (tt.next == 0) || next != tt.next {
+					t.Errorf("next %d, %v, want %d", next, err, tt.next)
+				}
+			})
+		}
+	})
+}
+
+// TestFreshCounter holds that a counter is read as it is now, and not as MySQL has kept it since somebody asked before.
+func TestFreshCounter(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		p := newPlace(t, s, "", "CREATE TABLE t (id BIGINT AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+		var kept int64
+		err := p.db.QueryRow("SELECT auto_increment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 't'").Scan(&kept)
+		if err != nil || kept != 2 {
+			t.Fatalf("counter %d, %v, want 2", kept, err)
+		}
+		p.exec("INSERT INTO t VALUES (50)", "DELETE FROM t WHERE id = 50")
+		if _, err := p.run(initCommand, "t"); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.sequence("t_seq"); got != "51 1000" {
+			t.Errorf("next_id and cache %s, want 51 1000", got)
+		}
+	})
+}

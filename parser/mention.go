@@ -1,0 +1,85 @@
+package parser
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Mentions reports whether the identifier word occurs in the text, in any case
+// of its ASCII letters, as a whole word. It knows no quotes and no comments, so
+// it may find the word in a literal, but it misses none that is written plainly
+// or in quotes. It is quick and allocates nothing for a word in lower case.
+func Mentions(sql []byte, word string) bool {
+	if word == "" {
+		return false
+	}
+	word = strings.ToLower(word)
+	rare := rarest(word)
+	low, up := word[rare], upper(word[rare])
+	for i := rare; i < len(sql); i++ {
+		n := indexEither(sql[i:], low, up)
+		if n < 0 {
+			return false
+		}
+		i += n
+		if isWordAt(sql, i-rare, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// MentionsLastInsertID reports whether the text names last_insert_id (the
+// function or the variable) or identity, the variable's other name. As Mentions,
+// it may find them in a literal.
+func MentionsLastInsertID(sql []byte) bool {
+	return Mentions(sql, "last_insert_id") || Mentions(sql, "identity")
+}
+
+// isWordAt reports whether word, in lower case, stands at sql[i:] as a whole
+// word.
+func isWordAt(sql []byte, i int, word string) bool {
+	end := i + len(word)
+	if i < 0 || end > len(sql) || !equalFold(sql[i:end], word) {
+		return false
+	}
+	return (i == 0 || !isWordByte(sql[i-1])) && (end == len(sql) || !isWordByte(sql[end]))
+}
+
+// rarest returns the index of the byte of word that is rarest in SQL text.
+func rarest(word string) int {
+	const common = "etaoinsrldcumpfghbyvwk" // from frequent to rare; other bytes are rarer
+	best, bestRank := 0, -1
+	for i := range len(word) {
+		rank := strings.IndexByte(common, word[i])
+		if rank < 0 {
+			rank = len(common)
+		}
+		if rank > bestRank {
+			best, bestRank = i, rank
+		}
+	}
+	return best
+}
+
+func upper(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c &^ 0x20
+	}
+	return c
+}
+
+// indexEither returns the index of the first a or b in text, or -1.
+func indexEither(text []byte, a, b byte) int {
+	i := bytes.IndexByte(text, a)
+	if a == b || i == 0 {
+		return i
+	}
+	if i > 0 {
+		text = text[:i]
+	}
+	if j := bytes.IndexByte(text, b); j >= 0 {
+		return j
+	}
+	return i
+}

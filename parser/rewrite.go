@@ -1,0 +1,149 @@
+package parser
+
+// FillOptions are further edits that AppendFilled makes.
+type FillOptions struct {
+	// UpdateClause is put behind the last assignment of ON DUPLICATE KEY UPDATE,
+	// such as ", `t`.`id` = LAST_INSERT_ID(`t`.`id`)". It is left out when the
+	// statement has no such clause.
+	UpdateClause string
+}
+
+// AppendFilled appends the statement to dst with the values that value gives
+// for the column which Slots was asked for last, and returns dst. sql is the
+// text given to Parse, column that column's name.
+//
+// The text is the client's own, byte for byte, but where value(dst, row) appends
+// a value to dst and reports true: there the row's value is replaced by it or,
+// when the column is absent, it is added as the last one, and the column to the
+// column list. A statement without a column list gets a full one. Rows are
+// counted from 0, and value is called once for each, in order. A row whose value
+// it does not give keeps its own, DEFAULT if it has none. When value gives none
+// at all, no id is added.
+func (s *InsertStmt) AppendFilled(
+	dst, sql []byte, column string,
+	value func(dst []byte, row int) ([]byte, bool), opts FillOptions,
+) []byte {
+	e := editor{dst: dst, sql: sql}
+	s.fillColumns(&e, column)
+	if s.fillRows(&e, column, value) {
+		s.fillAlias(&e)
+	} else {
+		e = editor{dst: e.dst[:len(dst)], sql: sql}
+	}
+	if opts.UpdateClause != "" && s.OnDuplicate {
+		e.insert(s.updateEnd, opts.UpdateClause)
+	}
+	e.copyTo(len(sql))
+	return e.dst
+}
+
+// editor copies a text with changes, from its begin to its end.
+type editor struct {
+	dst, sql []byte
+	at       int // what is before it was copied
+}
+
+func (e *editor) copyTo(i int) {
+	e.dst = append(e.dst, e.sql[e.at:i]...)
+	e.at = i
+}
+
+func (e *editor) insert(i int, text string) {
+	e.copyTo(i)
+	e.dst = append(e.dst, text...)
+}
+
+// fillColumns writes the column list, as far as it has to be changed.
+func (s *InsertStmt) fillColumns(e *editor, column string) {
+	absent, charset := s.bound.index < 0, s.mode.Charset
+	switch {
+	case len(s.assigns) > 0, !absent && len(s.bound.columns) == 0:
+	case len(s.Columns) > 0:
+		e.insert(s.listClose, ", ")
+		e.dst = appendQuoted(e.dst, column, charset)
+	case s.HasColumns:
+		e.copyTo(s.listClose)
+		e.dst = s.appendColumns(e.dst, s.bound.columns, column)
+	default:
+		e.insert(s.tableEnd, " (")
+		e.dst = s.appendColumns(e.dst, s.bound.columns, column)
+		e.dst = append(e.dst, ')')
+	}
+}
+
+// appendColumns appends the columns, and last when the bound column is absent
+// from the rows.
+func (s *InsertStmt) appendColumns(dst []byte, columns []string, last string) []byte {
+	for i, name := range columns {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = appendQuoted(dst, name, s.mode.Charset)
+	}
+	if s.bound.index >= 0 {
+		return dst
+	}
+	if len(columns) > 0 {
+		dst = append(dst, ", "...)
+	}
+	return appendQuoted(dst, last, s.mode.Charset)
+}
+
+// fillRows writes the rows and reports whether any of them was given a value.
+func (s *InsertStmt) fillRows(e *editor, column string, value func([]byte, int) ([]byte, bool)) bool {
+	filled := false
+	for i, r := range s.rows {
+		var ok bool
+		if s.bound.index < 0 {
+			e.copyTo(int(r.close))
+			s.separate(e, r, column)
+			if e.dst, ok = value(e.dst, i); !ok {
+				e.dst = append(e.dst, "DEFAULT"...)
+			}
+		} else {
+			p := s.bound.places[i]
+			e.copyTo(int(p.start))
+			if e.dst, ok = value(e.dst, i); ok {
+				e.at = int(p.end)
+			}
+		}
+		filled = filled || ok
+	}
+	return filled
+}
+
+// separate writes what stands between the values of a row and one more.
+func (s *InsertStmt) separate(e *editor, r row, column string) {
+	if r.values > 0 {
+		e.dst = append(e.dst, ", "...)
+	}
+	if len(s.assigns) > 0 {
+		e.dst = appendQuoted(e.dst, column, s.mode.Charset)
+		e.dst = append(e.dst, " = "...)
+	}
+}
+
+// fillAlias gives the row alias a column for the value that was added. The
+// columns are always named, the added one so that it hides no name of the
+// client's: in ON DUPLICATE KEY UPDATE a column that only the table has may be
+// written without qualifier.
+func (s *InsertStmt) fillAlias(e *editor) {
+	if s.bound.index >= 0 || s.aliasEnd == 0 {
+		return
+	}
+	hidden := "seqgate_id"
+	for Mentions(e.sql, hidden) {
+		hidden += "_"
+	}
+	if s.aliasClose > 0 {
+		e.insert(s.aliasClose, ", "+hidden)
+		return
+	}
+	columns := s.Columns
+	if len(columns) == 0 {
+		columns = s.bound.columns
+	}
+	e.insert(s.aliasEnd, "(")
+	e.dst = s.appendColumns(e.dst, columns, hidden)
+	e.dst = append(e.dst, ')')
+}

@@ -1,0 +1,243 @@
+package parser
+
+import "strings"
+
+// SlotState is what a row says of a column.
+type SlotState uint8
+
+const (
+	// Open: the column is absent, NULL, DEFAULT or a zero, which asks the
+	// server for a generated value.
+	Open SlotState = iota
+	// Explicit: a value of the client's own, or one that the server refuses.
+	Explicit
+	// Param: exactly one placeholder, to be decided by its value at execution.
+	Param
+	// Unknown: an expression whose value only the server can tell.
+	Unknown
+)
+
+// Slot is what one row says of one column, taken as an integer column.
+type Slot struct {
+	State SlotState
+	// HasValue says that Value is the value, rounded as MySQL stores it. It may
+	// be set for Explicit only. An Explicit slot without it is out of the range
+	// of int64, or no number at all and refused by the server.
+	HasValue bool
+	Value    int64
+	// Param is, for State Param, the index of the placeholder in the whole text,
+	// counted from 0; otherwise how many placeholders stand before the place
+	// where the value is or will be.
+	Param int
+}
+
+// binding is the column that Slots was asked for last.
+type binding struct {
+	column  string
+	index   int      // in a row; -1 when the column is absent
+	columns []string // of the table in order, when a full list has to be written
+	places  []place  // where each row's value is, when the column is not absent
+}
+
+type place struct{ start, end uint32 }
+
+// Slots appends to dst what each row says of the column, one slot per row, and
+// makes it the column that AppendFilled edits. sql is the text given to Parse.
+//
+// tableColumns are the table's columns in their order, without the invisible
+// ones but with the generated ones: what a row without column list has values
+// for. They are used for such statements only, and may be nil for others. When
+// they are missing the error is ErrColumnsUnknown. Names compare without regard
+// to case.
+//
+// A *ColumnCountError or a *DuplicateColumnError (both ErrServerRefuses) is for
+// statements that the server refuses too. An *UnsupportedError is for rows in
+// which another value reads the column, which MySQL evaluates before the id is
+// generated.
+func (s *InsertStmt) Slots(dst []Slot, sql []byte, column string, tableColumns []string) ([]Slot, error) {
+	if err := s.bind(column, tableColumns); err != nil {
+		return dst, err
+	}
+	if s.bound.index < 0 {
+		for _, r := range s.rows {
+			dst = append(dst, Slot{State: Open, Param: int(r.params)})
+		}
+		return dst, nil
+	}
+	n := len(dst)
+	sc := newScanner(sql, s.mode)
+	for i := range s.rows {
+		v := s.valueOf(&sc, i, s.bound.index)
+		s.bound.places = append(s.bound.places, place{uint32(v.start), uint32(v.end)})
+		dst = append(dst, s.slot(sql, v))
+	}
+	if s.readsNames && !allExplicit(dst[n:]) && s.readsColumn(&sc) {
+		return dst[:n], &UnsupportedError{
+			Form:   s.verb() + " in which a value reads the column " + column,
+			Schema: s.Schema, Table: s.Table,
+		}
+	}
+	return dst, nil
+}
+
+func allExplicit(slots []Slot) bool {
+	for _, slot := range slots {
+		if slot.State != Explicit {
+			return false
+		}
+	}
+	return true
+}
+
+// bind finds the column's place in the rows and checks their number of values.
+func (s *InsertStmt) bind(column string, tableColumns []string) error {
+	b := &s.bound
+	b.column, b.columns, b.places = column, b.columns[:0], b.places[:0]
+	named := s.Columns
+	if len(named) == 0 && s.rows[0].values > 0 {
+		if tableColumns == nil {
+			return ErrColumnsUnknown
+		}
+		b.columns = append(b.columns, tableColumns...)
+		named = b.columns
+	}
+	if err := b.find(named); err != nil {
+		return err
+	}
+	for i, r := range s.rows {
+		if int(r.values) != len(named) {
+			return &ColumnCountError{Row: i + 1}
+		}
+	}
+	return s.spellable()
+}
+
+// find sets the index of the column in the row.
+func (b *binding) find(named []string) error {
+	b.index = -1
+	for i, name := range named {
+		if !strings.EqualFold(name, b.column) {
+			continue
+		}
+		if b.index >= 0 {
+			return &DuplicateColumnError{Column: b.column}
+		}
+		b.index = i
+	}
+	return nil
+}
+
+// spellable checks that the names which AppendFilled may have to write can be
+// written in the client's character set.
+func (s *InsertStmt) spellable() error {
+	_, ok := s.mode.Charset.encode(nil, s.bound.column)
+	for _, name := range s.bound.columns {
+		if ok {
+			_, ok = s.mode.Charset.encode(nil, name)
+		}
+	}
+	if !ok {
+		return &UnsupportedError{
+			Form:   s.verb() + " in a character set that the column's name cannot be written in",
+			Schema: s.Schema, Table: s.Table,
+		}
+	}
+	return nil
+}
+
+// valueOf returns the value at index of a row.
+func (s *InsertStmt) valueOf(sc *scanner, row, index int) value {
+	if len(s.assigns) > 0 {
+		a := s.assigns[index]
+		sc.end, sc.params = int(a.start), int(a.params)
+		v, _ := sc.value(sc.next())
+		return v
+	}
+	sc.end, sc.params = int(s.rows[row].open)+1, 0
+	if row > 0 {
+		sc.params = int(s.rows[row-1].params)
+	}
+	for range index {
+		sc.skipValue()
+	}
+	v, _ := sc.value(sc.next())
+	return v
+}
+
+// skipValue moves behind the comma after the next value of a row.
+func (s *scanner) skipValue() {
+	for depth := 0; ; {
+		switch s.next() {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				return
+			}
+		case tokenEOF, tokenInvalid:
+			return
+		}
+	}
+}
+
+// readsColumn reports whether a value other than the column's own names the
+// column, outside subqueries on tables of their own.
+func (s *InsertStmt) readsColumn(sc *scanner) bool {
+	first, last := s.rows[0].open, s.rows[len(s.rows)-1].close
+	if isPlainWord(s.bound.column) && !Mentions(sc.sql[first:last], s.bound.column) {
+		return false
+	}
+	sc.end = int(first)
+	for row := 0; ; {
+		t := sc.next()
+		if t == tokenEOF || t == tokenInvalid || sc.start >= int(last) {
+			return false
+		}
+		for row < len(s.bound.places)-1 && sc.start >= int(s.bound.places[row].end) {
+			row++
+		}
+		p := s.bound.places[row]
+		own := sc.start >= int(p.start) && sc.end <= int(p.end)
+		switch {
+		case own:
+		case t == '(':
+			sc.skipSubquery()
+		case isName(t) && s.isColumn(sc, t):
+			return true
+		}
+	}
+}
+
+// isColumn reports whether the current token t is the bound column's name.
+func (s *InsertStmt) isColumn(sc *scanner, t token) bool {
+	name, ok := sc.appendName(nil, t, s.mode.Charset)
+	return ok && strings.EqualFold(string(name), s.bound.column)
+}
+
+// skipSubquery moves to the end of the subquery that the current token, an
+// opening parenthesis, begins, if it is one with a FROM clause.
+func (s *scanner) skipSubquery() {
+	ahead := *s
+	if t := ahead.next(); !ahead.is(t, "select") {
+		return
+	}
+	from := false
+	for depth := 0; ; {
+		t := ahead.next()
+		switch {
+		case t == '(':
+			depth++
+		case t == ')' && depth > 0:
+			depth--
+		case t == ')' && from:
+			*s = ahead
+			return
+		case t == ')', t == tokenEOF, t == tokenInvalid:
+			return
+		case depth == 0:
+			from = from || ahead.is(t, "from")
+		}
+	}
+}

@@ -1,0 +1,397 @@
+package proxy
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// A table's description is used for catalogFresh; one in use is asked for again
+// in the background from catalogStale on, so that no statement waits for it.
+const (
+	catalogFresh   = time.Second
+	catalogStale   = catalogFresh / 2
+	catalogTimeout = 5 * time.Second
+)
+
+// catalog knows which tables have a sequence: by the vschema, or without one by
+// the convention that a table t has it when t_seq stands beside it. What the
+// servers say is kept for a second at most, so that tables and sequences made
+// while seqgate runs are seen.
+type catalog struct {
+	vschema   *vschema.VSchema
+	keyspaces map[string]*Keyspace
+	log       *slog.Logger
+	now       func() time.Time
+
+	flight  singleflight.Group
+	mu      sync.RWMutex
+	entries map[catalogKey]*catalogEntry
+	epoch   uint64 // counts calls of Forget
+}
+
+type catalogKey struct{ keyspace, schema, table string }
+
+// catalogEntry is what a server said of one table, and of the sequence table
+// that may stand beside it.
+type catalogEntry struct {
+	table    tableInfo
+	sequence tableInfo
+	asked    time.Time
+}
+
+// tableInfo is what information_schema says of one table.
+type tableInfo struct {
+	exists  bool
+	kind    string // BASE TABLE, VIEW, SEQUENCE (MariaDB's own)
+	comment string
+	columns []columnInfo
+}
+
+type columnInfo struct {
+	name, columnType, key, extra string
+}
+
+func newCatalog(v *vschema.VSchema, keyspaces map[string]*Keyspace, log *slog.Logger) *catalog {
+	return &catalog{vschema: v, keyspaces: keyspaces, log: log, now: time.Now, entries: make(map[catalogKey]*catalogEntry)}
+}
+
+// Forget drops all that is known: a statement may have changed tables.
+func (c *catalog) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.entries)
+	c.epoch++
+}
+
+// Binding gives how the ids of a table are made, nil when it has no sequence.
+func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
+	if c.vschema != nil {
+		return c.declared(ctx, k, schema, table)
+	}
+	if strings.HasSuffix(table, sequenceSuffix) {
+		return nil, nil
+	}
+	e, err := c.lookup(ctx, k, schema, table)
+	if err != nil {
+		return nil, err
+	}
+	return e.conventional(k, schema, table)
+}
+
+// sequenceSuffix is what the convention adds to a table's name.
+const sequenceSuffix = "_seq"
+
+// conventional applies the convention to a table.
+func (e *catalogEntry) conventional(k *Keyspace, schema, table string) (*Binding, error) {
+	if !e.sequence.looksLikeSequence() || !e.table.exists {
+		return nil, nil
+	}
+	column := e.table.idColumn()
+	if column == nil {
+		return nil, nil
+	}
+	return e.binding(table, column, sequence.Name{Keyspace: k.Name, Database: schema, Table: table + sequenceSuffix}), nil
+}
+
+// looksLikeSequence goes by the columns alone: that the comment is missing is
+// an error to be told when a value is asked for, not a reason to leave a row
+// without its id.
+func (t *tableInfo) looksLikeSequence() bool {
+	if !t.exists {
+		return false
+	}
+	return t.column("next_id") != nil && t.column("cache") != nil && t.column("id") != nil
+}
+
+func (t *tableInfo) column(name string) *columnInfo {
+	for i := range t.columns {
+		if strings.EqualFold(t.columns[i].name, name) {
+			return &t.columns[i]
+		}
+	}
+	return nil
+}
+
+// idColumn is the only AUTO_INCREMENT column, or else the integer column that
+// alone is the primary key; nil when there is none.
+func (t *tableInfo) idColumn() *columnInfo {
+	var primary *columnInfo
+	keys := 0
+	for i := range t.columns {
+		column := &t.columns[i]
+		if column.autoIncrement() {
+			return column
+		}
+		if column.key == "PRI" {
+			primary = column
+			keys++
+		}
+	}
+	if keys != 1 || primary.max() == 0 {
+		return nil
+	}
+	return primary
+}
+
+func (c *columnInfo) autoIncrement() bool {
+	return strings.Contains(strings.ToLower(c.extra), "auto_increment")
+}
+
+func (c *columnInfo) invisible() bool {
+	return strings.Contains(strings.ToUpper(c.extra), "INVISIBLE")
+}
+
+// max is the largest id that the column holds; 0 for a type that holds none.
+// Ids are signed 64-bit numbers, as Vitess's are.
+func (c *columnInfo) max() int64 {
+	typ := strings.ToLower(c.columnType)
+	bits := 0
+	switch name, _, _ := strings.Cut(strings.Fields(typ + " ")[0], "("); name {
+	case "tinyint":
+		bits = 8
+	case "smallint":
+		bits = 16
+	case "mediumint":
+		bits = 24
+	case "int", "integer":
+		bits = 32
+	case "bigint":
+		return math.MaxInt64
+	case "decimal", "float", "double":
+		return math.MaxInt64
+	default:
+		return 0
+	}
+	if !strings.Contains(typ, "unsigned") {
+		bits--
+	}
+	return 1<<bits - 1
+}
+
+func (e *catalogEntry) binding(table string, column *columnInfo, name sequence.Name) *Binding {
+	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(), Max: column.max(), Sequence: name}
+	if b.Max == 0 {
+		b.Max = math.MaxInt64
+	}
+	for i := range e.table.columns {
+		if !e.table.columns[i].invisible() {
+			b.Columns = append(b.Columns, e.table.columns[i].name)
+		}
+	}
+	return b
+}
+
+// declared applies the vschema. A table that it does not name, or a database
+// that is no keyspace of it, has no sequence.
+func (c *catalog) declared(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
+	if schema != k.Database {
+		return nil, nil
+	}
+	declared, ok := c.vschema.Keyspace(k.Name)
+	if !ok {
+		return nil, nil
+	}
+	t, ok := declared.Table(table)
+	if !ok || t.AutoIncrement == nil {
+		return nil, nil
+	}
+	e, err := c.lookup(ctx, k, schema, table)
+	if err != nil {
+		return nil, err
+	}
+	name := c.sequenceName(t.AutoIncrement.SequenceKeyspace, t.AutoIncrement.SequenceTable)
+	if !e.table.exists {
+		return nil, nil // the server answers 1146
+	}
+	column := e.table.column(t.AutoIncrement.Column)
+	if column == nil {
+		return nil, fmt.Errorf("the vschema fills column '%s' of table '%s.%s', which has no such column; correct the vschema or the table",
+			t.AutoIncrement.Column, schema, table)
+	}
+	b := e.binding(table, column, name)
+	if t.Authoritative {
+		b.Columns = b.Columns[:0]
+		for _, column := range t.Columns {
+			b.Columns = append(b.Columns, column.Name)
+		}
+	}
+	return b, nil
+}
+
+func (c *catalog) sequenceName(keyspace, table string) sequence.Name {
+	name := sequence.Name{Keyspace: keyspace, Database: keyspace, Table: table}
+	if k := c.keyspaces[keyspace]; k != nil {
+		name.Database = k.Database
+	}
+	return name
+}
+
+// Sequence resolves the name in a SELECT NEXT VALUE. own says that it names a
+// sequence of the server's own, which the server answers for.
+func (c *catalog) Sequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, own bool, err error) {
+	if c.vschema != nil {
+		if keyspace, ok := c.declaredSequence(k, schema, table); ok {
+			return c.sequenceName(keyspace, table), false, nil
+		}
+	}
+	name = sequence.Name{Keyspace: k.Name, Database: schema, Table: table}
+	if schema == "" {
+		return name, true, nil // the server answers 1046
+	}
+	e, err := c.lookup(ctx, k, schema, table)
+	if err != nil {
+		return name, false, err
+	}
+	if !e.table.exists {
+		return name, false, mysql.NewDefaultError(mysql.ER_NO_SUCH_TABLE, schema, table)
+	}
+	return name, e.table.kind == "SEQUENCE", nil
+}
+
+// declaredSequence finds a sequence of the vschema by its keyspace's name, by
+// the session's, or by being the only one of its name.
+func (c *catalog) declaredSequence(k *Keyspace, schema, table string) (keyspace string, ok bool) {
+	inKeyspace := func(name string) bool {
+		ks, ok := c.vschema.Keyspace(name)
+		if !ok {
+			return false
+		}
+		t, ok := ks.Table(table)
+		return ok && t.Type == vschema.Sequence
+	}
+	if schema == k.Database || schema == "" {
+		schema = k.Name
+	}
+	if inKeyspace(schema) {
+		return schema, true
+	}
+	found := ""
+	for name := range c.keyspaces {
+		if inKeyspace(name) {
+			if found != "" {
+				return "", false
+			}
+			found = name
+		}
+	}
+	return found, found != "" && schema == k.Name
+}
+
+// lookup gives what the server says of a table and of the one beside it.
+func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string) (*catalogEntry, error) {
+	key := catalogKey{k.Name, schema, table}
+	c.mu.RLock()
+	e, epoch := c.entries[key], c.epoch
+	c.mu.RUnlock()
+	if e != nil {
+		switch age := c.now().Sub(e.asked); {
+		case age < catalogStale:
+			return e, nil
+		case age < catalogFresh:
+			c.ask(k, key, epoch)
+			return e, nil
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case answer := <-c.ask(k, key, epoch):
+		if answer.Err == nil {
+			return answer.Val.(*catalogEntry), nil
+		}
+		if e != nil {
+			// The server is away: what is known of its tables still holds as far
+			// as anything can be written there.
+			return e, nil
+		}
+		return nil, fmt.Errorf("describe table %s.%s: %w", schema, table, answer.Err)
+	}
+}
+
+// ask asks the server, once for all who want to know at the same time.
+func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singleflight.Result {
+	return c.flight.DoChan(fmt.Sprintf("%d/%s/%s/%s", epoch, key.keyspace, key.schema, key.table), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), catalogTimeout)
+		defer cancel()
+		e := &catalogEntry{asked: c.now()}
+		var err error
+		if e.table, err = describe(ctx, k.DB, key.schema, key.table); err == nil {
+			e.sequence, err = describe(ctx, k.DB, key.schema, key.table+sequenceSuffix)
+		}
+		if err != nil {
+			c.log.Warn("table not described", "table", key.schema+"."+key.table, "err", err)
+			return nil, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.epoch == epoch {
+			c.entries[key] = e
+		}
+		return e, nil
+	})
+}
+
+// describe asks information_schema for one table. The conditions are equalities
+// on purpose: with them both servers open that table alone.
+func describe(ctx context.Context, db *sql.DB, schema, table string) (tableInfo, error) {
+	var t tableInfo
+	err := db.QueryRowContext(ctx, "SELECT TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES"+
+		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, table).Scan(&t.kind, &t.comment)
+	if errors.Is(err, sql.ErrNoRows) {
+		return t, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	t.exists = true
+	rows, err := db.QueryContext(ctx, "SELECT COLUMN_NAME, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS"+
+		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION", schema, table)
+	if err != nil {
+		return t, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var column columnInfo
+		if err := rows.Scan(&column.name, &column.columnType, &column.key, &column.extra); err != nil {
+			return t, err
+		}
+		t.columns = append(t.columns, column)
+	}
+	return t, rows.Err()
+}
+
+// firstPresent gives the first id of a statement's block that is in its table,
+// 0 for none. It reads what is not committed yet: the client's transaction may
+// be open.
+func (c *catalog) firstPresent(ctx context.Context, k *Keyspace, t target, p *fillPlan) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	defer cancel()
+	tx, err := k.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadUncommitted, ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() // nothing was changed
+	column := quoteIdentifier(p.binding.Column)
+	var id sql.NullInt64
+	err = tx.QueryRowContext(ctx, "SELECT MIN("+column+") FROM "+quoteIdentifier(t.schema)+"."+quoteIdentifier(t.table)+
+		" WHERE "+column+" BETWEEN ? AND ?", p.first, p.first+p.open-1).Scan(&id)
+	return uint64(id.Int64), err
+}
+
+// quoteIdentifier quotes a name for SQL text.
+func quoteIdentifier(name string) string {
+	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+}

@@ -1,0 +1,96 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// Numbers of MySQL's client library (errmsg.h), for what only a client sees.
+const (
+	crConnHostError = 2003
+	crServerLost    = 2013
+)
+
+// frontError is a failure of the connection to the client: nobody is left to
+// tell. backendError is one of the connection to the server.
+type (
+	frontError   struct{ err error }
+	backendError struct{ err error }
+)
+
+func (e *frontError) Error() string   { return "client connection: " + e.err.Error() }
+func (e *frontError) Unwrap() error   { return e.err }
+func (e *backendError) Error() string { return "backend connection: " + e.err.Error() }
+func (e *backendError) Unwrap() error { return e.err }
+
+// serverError is an error packet that the backend sent in answer to a
+// statement of seqgate's own; it is passed to the client unchanged.
+type serverError struct{ packet []byte }
+
+func (e *serverError) code() uint16 {
+	if len(e.packet) < 3 {
+		return 0
+	}
+	return binary.LittleEndian.Uint16(e.packet[1:])
+}
+
+func (e *serverError) Error() string {
+	return fmt.Sprintf("server error %d: %s", e.code(), e.packet[min(len(e.packet), 9):])
+}
+
+// unsupported refuses a form of statement on a sequenced table: it must not
+// reach the server without its ids.
+func unsupported(form, table, advice string) error {
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+		fmt.Sprintf("seqgate does not yet support %s on the sequenced table '%s'; %s", form, table, advice))
+}
+
+// clientError gives the MySQL error that a client sees for err: the one place
+// where errors of every origin are mapped.
+func clientError(err error) *mysql.MyError {
+	var own *mysql.MyError
+	var syntax *parser.SyntaxError
+	var count *parser.CountError
+	var connect *backend.ConnectError
+	var lost *backendError
+	code := uint16(mysql.ER_UNKNOWN_ERROR)
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &syntax):
+		code = mysql.ER_PARSE_ERROR
+	case errors.As(err, &count), errors.Is(err, sequence.ErrInvalidCount):
+		code = mysql.ER_WRONG_ARGUMENTS
+	case errors.As(err, &connect):
+		return &mysql.MyError{Code: crConnHostError, State: mysql.DEFAULT_MYSQL_STATE, Message: connect.Error()}
+	case errors.As(err, &lost):
+		return &mysql.MyError{Code: crServerLost, State: mysql.DEFAULT_MYSQL_STATE,
+			Message: "Lost connection to MySQL server during query: seqgate's connection to the server ended; connect again"}
+	case errors.Is(err, sequence.ErrNoTable):
+		code = mysql.ER_NO_SUCH_TABLE
+	case errors.Is(err, sequence.ErrNotSequence):
+		code = mysql.ER_WRONG_OBJECT
+	case errors.Is(err, sequence.ErrExhausted), errors.Is(err, sequence.ErrNoRow), errors.Is(err, sequence.ErrBadRow):
+		code = mysql.ER_AUTOINC_READ_FAILED
+	case errors.Is(err, sequence.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		code = mysql.ER_LOCK_WAIT_TIMEOUT
+	case errors.Is(err, sequence.ErrClosed), errors.Is(err, context.Canceled):
+		code = mysql.ER_SERVER_SHUTDOWN
+	}
+	return mysql.NewError(code, err.Error())
+}
+
+// appendError appends the payload of an ERR packet to dst.
+func appendError(dst []byte, e *mysql.MyError) []byte {
+	dst = append(dst, mysql.ERR_HEADER, byte(e.Code), byte(e.Code>>8), '#')
+	dst = append(dst, (e.State + mysql.DEFAULT_MYSQL_STATE)[:5]...)
+	return append(dst, e.Message...)
+}

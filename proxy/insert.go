@@ -1,0 +1,246 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// planInsert judges an INSERT or REPLACE. What seqgate cannot read of one on a
+// sequenced table is refused: it must not reach the server without its ids.
+func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
+	if err := s.know(); err != nil {
+		return p, err
+	}
+	b, err := s.parseInsert(sql)
+	if b == nil || err != nil {
+		return p, err
+	}
+	s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns)
+	if errors.Is(err, parser.ErrServerRefuses) {
+		return p, nil // rows of the wrong length and the like: the server's own error, and no id is used
+	}
+	if err != nil {
+		return p, refuseForm(err, b.Table)
+	}
+	p.fill, err = newFillPlan(&s.insert, b, s.slots)
+	p.fill.foundRows = s.has(mysql.CLIENT_FOUND_ROWS)
+	switch {
+	case err != nil:
+		return p, err
+	case p.fill.params > 0 && !prepared:
+		return p, nil // a ? in a text: the server's own syntax error
+	case p.fill.rewrites() || p.fill.params > 0:
+		p.kind = planFill
+		p.effect = 0
+		if !p.fill.wrap {
+			p.effect = mayLook
+		}
+	case !b.AutoIncrement && p.fill.hasExplicit && !p.fill.upsert:
+		p.kind = planReport
+		p.effect = effectOfExplicit(&s.insert)
+	}
+	return p, nil
+}
+
+// effectOfExplicit: an INSERT with explicit ids leaves LAST_INSERT_ID() alone
+// on a column without AUTO_INCREMENT.
+func effectOfExplicit(stmt *parser.InsertStmt) effect {
+	if stmt.UsesLastInsertID {
+		return mayLook | mayChangeLastID
+	}
+	return 0
+}
+
+// parseInsert reads an INSERT into s.insert and gives its table's binding, nil
+// when the statement goes to the server as it is.
+func (s *session) parseInsert(sql []byte) (*Binding, error) {
+	err := s.insert.Parse(sql, s.state.mode)
+	var form *parser.UnsupportedError
+	switch {
+	case err == nil:
+		return s.binding(s.insert.Schema, s.insert.Table)
+	case errors.As(err, &form):
+		b, lookupErr := s.binding(form.Schema, form.Table)
+		if b == nil || lookupErr != nil {
+			return nil, lookupErr
+		}
+		return nil, refuseForm(err, b.Table)
+	}
+	return nil, s.refuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
+}
+
+// refuseForm refuses a statement that the parser understood well enough to know
+// that it cannot be filled.
+func refuseForm(err error, table string) error {
+	form := err.Error()
+	var known *parser.UnsupportedError
+	if errors.As(err, &known) {
+		form = known.Form
+	}
+	return unsupported(form, table, "use INSERT or REPLACE ... VALUES or SET with a column list")
+}
+
+// fillText takes ids for the statement in s.insert and appends its text, filled,
+// to dst.
+func (s *session) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
+	if p.open > 0 {
+		var err error
+		if p.first, err = s.next(p.binding, p.open); err != nil {
+			return dst, err
+		}
+	}
+	id := p.first
+	value := func(dst []byte, row int) ([]byte, bool) {
+		if s.slots[row].State != parser.Open {
+			return dst, false
+		}
+		dst = appendID(dst, id, p.wrap && id == p.first)
+		id++
+		return dst, true
+	}
+	return s.insert.AppendFilled(dst, sql, p.binding.Column, value, s.fillOptions(p)), nil
+}
+
+// next takes a block of n ids, all of which the column can hold.
+func (s *session) next(b *Binding, n int64) (int64, error) {
+	seq, err := s.srv.cfg.Sequences.Get(b.Sequence)
+	if err != nil {
+		return 0, err
+	}
+	ids, err := seq.Next(s.ctx, n)
+	if err != nil {
+		return 0, err
+	}
+	if ids.First > b.Max-n+1 {
+		return 0, mysql.NewError(mysql.ER_AUTOINC_READ_FAILED, fmt.Sprintf(
+			"the next id %d of sequence %s is past the largest that column '%s' of table '%s' holds (%d); widen the column",
+			ids.First+n-1, b.Sequence, b.Column, b.Table, b.Max))
+	}
+	return ids.First, nil
+}
+
+// fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to
+// be told apart, and its id told to the client, as a native column does.
+func (s *session) fillOptions(p *fillPlan) parser.FillOptions {
+	if !p.upsert || !p.wrap {
+		return parser.FillOptions{}
+	}
+	column := quoteIdentifier(s.insert.Table) + "." + quoteIdentifier(p.binding.Column)
+	return parser.FillOptions{UpdateClause: ", " + column + " = LAST_INSERT_ID(" + column + ")"}
+}
+
+func appendID(dst []byte, id int64, wrap bool) []byte {
+	if !wrap {
+		return strconv.AppendInt(dst, id, 10)
+	}
+	dst = append(dst, "LAST_INSERT_ID("...)
+	return append(strconv.AppendInt(dst, id, 10), ')')
+}
+
+// settleFill reads the server's answer to a filled statement and tells the
+// client what a native AUTO_INCREMENT column would have.
+func (s *session) settleFill(p *fillPlan, t target) error {
+	ok, err := s.answerOK()
+	if err != nil {
+		var refused *serverError
+		if p.wrap && errors.As(err, &refused) {
+			// LAST_INSERT_ID(id) may have been evaluated before it failed.
+			s.state.restore = true
+			s.forgetIfStale(refused)
+		}
+		return err
+	}
+	o := outcome{affected: ok.affectedRows, reported: ok.insertID, first: uint64(p.first)}
+	var inserted uint64
+	if p.needsProbe(o) {
+		inserted = s.probe(p, t)
+	}
+	v := p.settle(o, inserted, s.state.lastID)
+	if v.unknown {
+		s.state.lastIDKnown = false
+	} else {
+		s.setLastID(v.lastID, v.actual)
+	}
+	ok.insertID = v.insertID
+	return s.replyOK(ok)
+}
+
+// settleExplicit reads the answer to a statement with ids of its own, on a
+// column without AUTO_INCREMENT: the OK packet tells the last one, as on a
+// column with it.
+func (s *session) settleExplicit(p *fillPlan) error {
+	ok, err := s.answerOK()
+	if err != nil {
+		return err
+	}
+	if ok.affectedRows > 0 && ok.insertID == 0 {
+		ok.insertID = uint64(p.explicit)
+	}
+	return s.replyOK(ok)
+}
+
+// answerOK reads an answer of one packet. An ERR packet is a *serverError.
+func (s *session) answerOK() (okPacket, error) {
+	payload, size, _, err := s.back.packet(maxStatement)
+	if err != nil {
+		return okPacket{}, &backendError{err}
+	}
+	defer s.back.skip(size)
+	s.answer.failed = first(payload) == mysql.ERR_HEADER
+	if s.answer.failed {
+		return okPacket{}, &serverError{append([]byte(nil), payload...)}
+	}
+	ok, valid := parseOK(payload)
+	if first(payload) != mysql.OK_HEADER || !valid {
+		return ok, &backendError{fmt.Errorf("answer to an INSERT begins with %#x", first(payload))}
+	}
+	ok.rest = append([]byte(nil), ok.rest...)
+	s.answer.status = ok.status
+	return ok, nil
+}
+
+// replyOK sends an OK packet in the place of the server's own.
+func (s *session) replyOK(ok okPacket) error {
+	if s.out.more {
+		ok.status |= mysql.SERVER_MORE_RESULTS_EXISTS
+	}
+	return s.reply(ok.append(make([]byte, 0, 32+len(ok.rest))))
+}
+
+// probe finds the first id of the statement's block that is in the table. Ids
+// of a block are in no other statement, so what stands there was inserted by
+// this one. It looks from outside the client's session, whose warnings and row
+// count stay as they are, and sees what is not committed yet.
+func (s *session) probe(p *fillPlan, t target) uint64 {
+	id, err := s.srv.catalog.firstPresent(s.ctx, s.keyspace, t, p)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.log.Warn("insert id not verified", "table", p.binding.Table, "err", err)
+		return uint64(p.first)
+	}
+	return id
+}
+
+// target is the table that a statement writes to.
+type target struct{ schema, table string }
+
+func (s *session) insertSchema() string {
+	if s.insert.Schema != "" {
+		return s.insert.Schema
+	}
+	return s.state.database
+}
+
+// forgetIfStale drops what is known of tables when the server's error says that
+// a table is not what it was.
+func (s *session) forgetIfStale(e *serverError) {
+	switch e.code() {
+	case mysql.ER_BAD_FIELD_ERROR, mysql.ER_NO_SUCH_TABLE, mysql.ER_WRONG_VALUE_COUNT_ON_ROW:
+		s.srv.catalog.Forget()
+	}
+}

@@ -1,0 +1,153 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// nextPlan is a SELECT NEXT VALUE that seqgate answers.
+type nextPlan struct {
+	name  sequence.Name
+	count int64 // values asked for
+	param bool  // ... by a parameter of the execution
+}
+
+// planNext judges a SELECT NEXT [n] VALUE[S] FROM|FOR s. A sequence of the
+// server's own (MariaDB) stays the server's.
+func (s *session) planNext(p plan, sql []byte) (plan, error) {
+	if err := s.know(); err != nil {
+		return p, err
+	}
+	stmt, err := parser.ParseNext(sql, s.state.mode)
+	if err != nil {
+		return p, err
+	}
+	schema := stmt.Schema
+	if schema == "" {
+		schema = s.state.database
+	}
+	name, own, err := s.srv.catalog.Sequence(s.ctx, s.keyspace, schema, stmt.Sequence)
+	if err != nil || own {
+		return p, err
+	}
+	p.kind, p.effect = planNext, 0
+	p.next = nextPlan{name: name, count: stmt.N, param: stmt.Param}
+	return p, nil
+}
+
+// answerNext takes values and answers with the first of them: one row of one
+// column, as Vitess does. binary says that a prepared statement asked.
+func (s *session) answerNext(n nextPlan, binary bool) error {
+	seq, err := s.srv.cfg.Sequences.Get(n.name)
+	if err != nil {
+		return err
+	}
+	ids, err := seq.Next(s.ctx, n.count)
+	if err != nil {
+		return err
+	}
+	return s.replyValue("nextval", ids.First, binary)
+}
+
+// replyValue sends a result of one row with one signed BIGINT.
+func (s *session) replyValue(column string, value int64, binaryRow bool) error {
+	b, seq := appendPacket(make([]byte, 0, 128), s.out.sequence, []byte{1})
+	b, seq = appendPacket(b, seq, appendColumn(nil, column))
+	if !s.deprecateEOF() {
+		b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
+	}
+	b, seq = appendPacket(b, seq, valueRow(value, binaryRow))
+	b, seq = appendPacket(b, seq, s.endOfRows(nil, s.out.more))
+	s.out.sequence = seq
+	return s.writeFront(b)
+}
+
+func valueRow(value int64, binaryRow bool) []byte {
+	if binaryRow {
+		return binary.LittleEndian.AppendUint64([]byte{0, 0}, uint64(value))
+	}
+	text := strconv.AppendInt([]byte{0}, value, 10)
+	text[0] = byte(len(text) - 1)
+	return text
+}
+
+// appendColumn appends the definition of a NOT NULL BIGINT column
+// (Protocol::ColumnDefinition41 of the MySQL manual).
+func appendColumn(dst []byte, name string) []byte {
+	for _, text := range []string{"def", "", "", "", name, ""} {
+		dst = append(append(dst, byte(len(text))), text...)
+	}
+	const binaryCharset, displayWidth = 63, 20
+	dst = append(dst, 0x0c, binaryCharset, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, displayWidth)
+	dst = append(dst, mysql.MYSQL_TYPE_LONGLONG)
+	dst = binary.LittleEndian.AppendUint16(dst, mysql.NOT_NULL_FLAG|mysql.BINARY_FLAG)
+	return append(dst, 0, 0, 0)
+}
+
+// endOfRows appends what ends the definitions or the rows of a result.
+func (s *session) endOfRows(dst []byte, more bool) []byte {
+	status := s.answer.status &^ (mysql.SERVER_MORE_RESULTS_EXISTS | mysql.SERVER_SESSION_STATE_CHANGED |
+		mysql.SERVER_STATUS_CURSOR_EXISTS | mysql.SERVER_STATUS_LAST_ROW_SEND)
+	if more {
+		status |= mysql.SERVER_MORE_RESULTS_EXISTS
+	}
+	if s.deprecateEOF() {
+		return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8), 0, 0)
+	}
+	return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8))
+}
+
+// localStatements is where ids of statements begin that seqgate answers by
+// itself; a server counts its own from 1.
+const localStatements = 1 << 31
+
+// answerPrepareNext answers the COM_STMT_PREPARE of a SELECT NEXT VALUE.
+func (s *session) answerPrepareNext(st *statement) error {
+	s.localID++
+	st.id = localStatements + s.localID
+	if st.next.param {
+		st.params = 1
+	}
+	s.remember(st)
+	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, st.id)
+	ok = append(ok, 1, 0, byte(st.params), 0, 0, 0, 0)
+	b, seq := appendPacket(nil, s.out.sequence, ok)
+	for _, definitions := range []struct {
+		name string
+		n    int
+	}{{"?", st.params}, {"nextval", 1}} {
+		if definitions.n == 0 {
+			continue
+		}
+		b, seq = appendPacket(b, seq, appendColumn(nil, definitions.name))
+		if !s.deprecateEOF() {
+			b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
+		}
+	}
+	s.out.sequence = seq
+	return s.writeFront(b)
+}
+
+// readCount reads how many values an execution asks for.
+func (s *session) readCount(st *statement, payload []byte) error {
+	if !st.next.param {
+		return nil
+	}
+	params, err := s.readExecute(st, payload)
+	if err != nil {
+		return err
+	}
+	v := params[0].id(false)
+	if !v.known || v.value < 1 {
+		return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
+			"the number of values asked of sequence "+st.next.name.String()+" must be an integer of 1 or more")
+	}
+	st.next.count = v.value
+	return nil
+}

@@ -1,0 +1,265 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	headerSize = 4         // 3 bytes of length, 1 of sequence number
+	maxPayload = 1<<24 - 1 // a packet of this length is continued by the next one
+
+	smallBuffer = 16 << 10 // holds nearly every statement and answer
+	largeBuffer = 64 << 10 // for results that fill small ones
+)
+
+var (
+	smallBuffers = sync.Pool{New: func() any { b := make([]byte, smallBuffer); return &b }}
+	largeBuffers = sync.Pool{New: func() any { b := make([]byte, largeBuffer); return &b }}
+)
+
+// wire is one side of a session: a socket, and the bytes that were read from
+// it and not yet dealt with. It holds a buffer only while there are such bytes,
+// so that an idle session holds none.
+type wire struct {
+	net.Conn
+	raw syscall.RawConn // nil when bytes do not come straight from a socket (TLS)
+
+	pooled *[]byte // nil: no buffer is held
+	buf    []byte  // *pooled, or a larger one of its own
+	r, w   int     // buf[r:w] is unread
+	bulk   bool    // what comes fills small buffers: take large ones
+
+	first   [64]byte // a TLS connection waits for its next bytes with this
+	readRaw func(fd uintptr) bool
+	n       int
+	err     error
+}
+
+func newWire(c net.Conn) *wire {
+	w := &wire{Conn: c}
+	if sc, ok := c.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			w.raw, w.readRaw = raw, w.readSocket
+		}
+	}
+	return w
+}
+
+// unread gives the bytes that were read and not yet dealt with.
+func (w *wire) unread() []byte { return w.buf[w.r:w.w] }
+
+// skip marks n unread bytes as dealt with.
+func (w *wire) skip(n int) {
+	if w.r += n; w.r == w.w {
+		w.release()
+	}
+}
+
+// release gives an empty buffer back.
+func (w *wire) release() {
+	w.r, w.w, w.buf = 0, 0, nil
+	recycle(w.pooled)
+	w.pooled = nil
+}
+
+// fill reads what has come, waiting for at least one byte. It makes room by
+// moving the unread bytes to the front, or by growing when the buffer is full.
+func (w *wire) fill() error {
+	if w.r > 0 {
+		w.w = copy(w.buf, w.buf[w.r:w.w])
+		w.r = 0
+	}
+	if w.w == len(w.buf) && w.w > 0 {
+		w.grow()
+	}
+	if w.raw != nil {
+		return w.fillRaw()
+	}
+	if w.buf == nil {
+		n, err := w.Read(w.first[:])
+		if n > 0 {
+			w.take()
+			w.w = copy(w.buf, w.first[:n])
+			return nil
+		}
+		return readError(err)
+	}
+	n, err := w.Read(w.buf[w.w:])
+	w.w += n
+	if n > 0 {
+		return nil
+	}
+	return readError(err)
+}
+
+func (w *wire) fillRaw() error {
+	if err := w.raw.Read(w.readRaw); err != nil {
+		return err
+	}
+	if w.n > 0 {
+		w.w += w.n
+		return nil
+	}
+	if w.w == w.r {
+		w.release()
+	}
+	if w.err == nil {
+		return io.EOF
+	}
+	return w.err
+}
+
+// readSocket tries one read, and gives the buffer back before it lets the
+// runtime wait for the socket.
+func (w *wire) readSocket(fd uintptr) bool {
+	if w.buf == nil {
+		w.take()
+	}
+	for {
+		w.n, w.err = unix.Read(int(fd), w.buf[w.w:])
+		switch {
+		case w.err == unix.EINTR:
+			continue
+		case w.err == unix.EAGAIN:
+			if w.w == 0 {
+				w.release()
+			}
+			return false
+		}
+		return true
+	}
+}
+
+func (w *wire) take() {
+	pool := &smallBuffers
+	if w.bulk {
+		pool = &largeBuffers
+	}
+	w.pooled = pool.Get().(*[]byte)
+	w.buf = *w.pooled
+}
+
+// grow moves the unread bytes to a larger buffer. It doubles, so that what a
+// peer claims costs nothing before it is sent.
+func (w *wire) grow() {
+	old, pooled, unread := w.buf, w.pooled, w.w-w.r
+	if len(old) < largeBuffer {
+		w.pooled = largeBuffers.Get().(*[]byte)
+		w.buf = *w.pooled
+	} else {
+		w.pooled = nil
+		w.buf = make([]byte, 2*len(old))
+	}
+	copy(w.buf, old[w.r:w.w])
+	w.r, w.w = 0, unread
+	recycle(pooled)
+}
+
+func recycle(pooled *[]byte) {
+	switch {
+	case pooled == nil:
+	case len(*pooled) == largeBuffer:
+		largeBuffers.Put(pooled)
+	default:
+		smallBuffers.Put(pooled)
+	}
+}
+
+// need reads until n bytes are unread.
+func (w *wire) need(n int) error {
+	for w.w-w.r < n {
+		if err := w.fill(); err != nil {
+			if errors.Is(err, io.EOF) && w.w > w.r {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func readError(err error) error {
+	if err == nil {
+		return io.ErrNoProgress
+	}
+	return err
+}
+
+// header reads the next packet's header without taking it, and gives the
+// length of its payload and its sequence number.
+func (w *wire) header() (length int, sequence byte, err error) {
+	if err := w.need(headerSize); err != nil {
+		return 0, 0, err
+	}
+	h := w.buf[w.r:]
+	return int(h[0]) | int(h[1])<<8 | int(h[2])<<16, h[3], nil
+}
+
+// packet reads the next packet whole and gives its payload, which stays valid
+// until the next call that reads. The caller skips size bytes when done. A
+// payload that is continued over several packets is joined; the joined length
+// is bounded by limit.
+func (w *wire) packet(limit int) (payload []byte, size int, sequence byte, err error) {
+	length, sequence, err := w.header()
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if length > limit {
+		return nil, 0, 0, errPacketTooLarge
+	}
+	if err := w.need(headerSize + length); err != nil {
+		return nil, 0, 0, err
+	}
+	if length < maxPayload {
+		return w.buf[w.r+headerSize : w.r+headerSize+length], headerSize + length, sequence, nil
+	}
+	return w.continued(limit)
+}
+
+// continued joins the packets of one payload. The result stands at the end of
+// what is skipped as one.
+func (w *wire) continued(limit int) (payload []byte, size int, sequence byte, err error) {
+	for {
+		if err := w.need(size + headerSize); err != nil {
+			return nil, 0, 0, err
+		}
+		h := w.buf[w.r+size:]
+		length := int(h[0]) | int(h[1])<<8 | int(h[2])<<16
+		sequence = h[3]
+		if len(payload)+length > limit {
+			return nil, 0, 0, errPacketTooLarge
+		}
+		if err := w.need(size + headerSize + length); err != nil {
+			return nil, 0, 0, err
+		}
+		part := w.buf[w.r+size+headerSize:]
+		payload = append(payload, part[:length]...)
+		size += headerSize + length
+		if length < maxPayload {
+			return payload, size, sequence, nil
+		}
+	}
+}
+
+// appendPacket appends payload to dst as one or more packets, the first with
+// the given sequence number, and gives the next number.
+func appendPacket(dst []byte, sequence byte, payload []byte) ([]byte, byte) {
+	for {
+		n := min(len(payload), maxPayload)
+		dst = append(dst, byte(n), byte(n>>8), byte(n>>16), sequence)
+		dst = append(dst, payload[:n]...)
+		sequence++
+		if n < maxPayload {
+			return dst, sequence
+		}
+		payload = payload[n:]
+	}
+}
+
+var errPacketTooLarge = errors.New("packet is larger than seqgate accepts")

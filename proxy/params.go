@@ -1,0 +1,241 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// param is one parameter of a COM_STMT_EXECUTE, or one query attribute.
+type param struct {
+	typ   uint16 // type byte, and 0x8000 for unsigned
+	name  []byte // length-encoded, where query attributes are in use
+	null  bool
+	long  bool   // its value was sent ahead by COM_STMT_SEND_LONG_DATA
+	value []byte // as it stands in the packet, length included
+}
+
+// paramReader takes the parameters of a packet apart. Once something did not
+// fit, bad is set and nothing more is read.
+type paramReader struct {
+	b   []byte
+	at  int
+	bad bool
+}
+
+func (r *paramReader) take(n int) []byte {
+	if r.bad || n < 0 || n > len(r.b)-r.at {
+		r.bad = true
+		return nil
+	}
+	r.at += n
+	return r.b[r.at-n : r.at]
+}
+
+// number reads a length-encoded number.
+func (r *paramReader) number() uint64 {
+	if r.bad {
+		return 0
+	}
+	n, null, size := lengthEncoded(r.b[r.at:])
+	r.bad = size == 0 || null
+	r.at += size
+	return n
+}
+
+// lengthEncodedBytes reads a length-encoded string, its length included.
+func (r *paramReader) lengthEncodedBytes() []byte {
+	begin := r.at
+	n := r.number()
+	if n > math.MaxInt32 {
+		r.bad = true
+	}
+	r.take(int(n))
+	if r.bad {
+		return nil
+	}
+	return r.b[begin:r.at]
+}
+
+// maxParams bounds the parameters of a statement: the server's own limit is
+// 65,535, and query attributes count on top.
+const maxParams = 1<<17 - 1
+
+// readParams reads null bitmap, types and values ("COM_STMT_EXECUTE" page of the
+// MySQL manual). bound holds the types of an earlier execution, for a packet that
+// brings none; long says whose values were sent ahead.
+func (r *paramReader) readParams(count uint64, named bool, bound []param, long map[uint16]bool) []param {
+	if count > maxParams {
+		r.bad = true
+		return nil
+	}
+	nulls := r.take(int(count+7) / 8)
+	newTypes := r.take(1)
+	if r.bad {
+		return nil
+	}
+	params := make([]param, count)
+	switch {
+	case newTypes[0] == 1:
+		for i := range params {
+			if t := r.take(2); t != nil {
+				params[i].typ = binary.LittleEndian.Uint16(t)
+			}
+			if named {
+				params[i].name = append([]byte(nil), r.lengthEncodedBytes()...)
+			}
+		}
+	case len(bound) < len(params):
+		r.bad = true
+	default:
+		for i := range params {
+			params[i].typ, params[i].name = bound[i].typ, bound[i].name
+		}
+	}
+	for i := range params {
+		p := &params[i]
+		p.null = nulls[i/8]>>(i%8)&1 == 1
+		p.long = long[uint16(i)]
+		if !p.null && !p.long {
+			p.value = r.value(byte(p.typ))
+		}
+	}
+	return params
+}
+
+// value reads one value of the binary protocol.
+func (r *paramReader) value(typ byte) []byte {
+	switch typ {
+	case mysql.MYSQL_TYPE_NULL:
+		return nil
+	case mysql.MYSQL_TYPE_TINY:
+		return r.take(1)
+	case mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR:
+		return r.take(2)
+	case mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_FLOAT:
+		return r.take(4)
+	case mysql.MYSQL_TYPE_LONGLONG, mysql.MYSQL_TYPE_DOUBLE:
+		return r.take(8)
+	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
+		begin := r.at
+		if n := r.take(1); n != nil {
+			r.take(int(n[0]))
+		}
+		if r.bad {
+			return nil
+		}
+		return r.b[begin:r.at]
+	}
+	return r.lengthEncodedBytes()
+}
+
+// idValue is what a parameter in the place of an id says.
+type idValue struct {
+	open  bool // NULL or zero: an id has to be made
+	known bool
+	value int64
+}
+
+// id judges a parameter as MySQL judges a value for an AUTO_INCREMENT column.
+func (p *param) id(zeroIsOpen bool) idValue {
+	if p.null || byte(p.typ) == mysql.MYSQL_TYPE_NULL {
+		return idValue{open: true}
+	}
+	if p.long {
+		return idValue{}
+	}
+	v := p.number()
+	v.open = v.known && v.value == 0 && zeroIsOpen
+	return v
+}
+
+// number gives a parameter's value as an integer column takes it, rounded.
+func (p *param) number() idValue {
+	unsigned := p.typ&0x8000 != 0
+	known := func(n int64) idValue { return idValue{known: true, value: n} }
+	b := p.value
+	switch byte(p.typ) {
+	case mysql.MYSQL_TYPE_TINY:
+		if unsigned {
+			return known(int64(b[0]))
+		}
+		return known(int64(int8(b[0])))
+	case mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR:
+		if n := binary.LittleEndian.Uint16(b); !unsigned {
+			return known(int64(int16(n)))
+		} else {
+			return known(int64(n))
+		}
+	case mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24:
+		if n := binary.LittleEndian.Uint32(b); !unsigned {
+			return known(int64(int32(n)))
+		} else {
+			return known(int64(n))
+		}
+	case mysql.MYSQL_TYPE_LONGLONG:
+		n := int64(binary.LittleEndian.Uint64(b))
+		return idValue{known: !unsigned || n >= 0, value: n}
+	case mysql.MYSQL_TYPE_FLOAT:
+		return rounded(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+	case mysql.MYSQL_TYPE_DOUBLE:
+		return rounded(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
+		return idValue{}
+	}
+	_, _, size := lengthEncoded(b)
+	text := strings.TrimSpace(string(b[size:]))
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return known(n)
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !strings.ContainsAny(text, "xXpPnNiI_") {
+		return rounded(f)
+	}
+	return idValue{}
+}
+
+func rounded(f float64) idValue {
+	if r := math.RoundToEven(f); math.Abs(r) < 1<<63 {
+		return idValue{known: true, value: int64(r)}
+	}
+	return idValue{}
+}
+
+// appendExecute appends the payload of a COM_STMT_EXECUTE, types included.
+// extra, with count set, are query attributes behind the parameters.
+func appendExecute(dst []byte, id uint32, flags byte, params []param, attributes bool) []byte {
+	dst = append(dst, mysql.COM_STMT_EXECUTE)
+	dst = binary.LittleEndian.AppendUint32(dst, id)
+	dst = append(dst, flags, 1, 0, 0, 0)
+	if attributes {
+		dst = mysql.AppendLengthEncodedInteger(dst, uint64(len(params)))
+	}
+	nulls := len(dst)
+	dst = append(dst, make([]byte, (len(params)+7)/8)...)
+	dst = append(dst, 1)
+	for i := range params {
+		if params[i].null {
+			dst[nulls+i/8] |= 1 << (i % 8)
+		}
+		dst = binary.LittleEndian.AppendUint16(dst, params[i].typ)
+		if attributes {
+			if params[i].name == nil {
+				dst = append(dst, 0)
+			}
+			dst = append(dst, params[i].name...)
+		}
+	}
+	for i := range params {
+		if !params[i].null {
+			dst = append(dst, params[i].value...)
+		}
+	}
+	return dst
+}
+
+// idParam is a generated id as a parameter.
+func idParam(id int64) param {
+	return param{typ: uint16(mysql.MYSQL_TYPE_LONGLONG), value: binary.LittleEndian.AppendUint64(nil, uint64(id))}
+}

@@ -1,0 +1,140 @@
+package proxy
+
+import (
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// Binding says how one table's ids are made.
+type Binding struct {
+	Table         string // as error texts name it
+	Column        string
+	AutoIncrement bool     // the server's own column has AUTO_INCREMENT
+	Max           int64    // the largest id that the column's type holds
+	Columns       []string // the table's columns that an INSERT without a column list fills, in order
+	Sequence      sequence.Name
+}
+
+// fillPlan is how the ids of one INSERT or REPLACE are filled: pure, from its
+// text and its table's binding.
+type fillPlan struct {
+	binding *Binding
+	rows    int
+	open    int64 // rows that get an id
+	params  int64 // rows of which a parameter decides
+	first   int64 // the first id, once taken
+	// wrap says that the first id is written as LAST_INSERT_ID(id), so that the
+	// server answers with it itself. It cannot be where the text uses
+	// LAST_INSERT_ID() too: that would give the new id.
+	wrap bool
+	// ignore: rows may be left out; upsert: rows may change others instead.
+	ignore, upsert bool
+	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
+	foundRows      bool  // an existing row that does not change counts as affected
+	explicit       int64 // the last row's own id, where known
+	hasExplicit    bool
+}
+
+// rewrites reports whether the statement cannot go to the server as it came: an
+// id is open, or the id of a row that was there has to be learned.
+func (p *fillPlan) rewrites() bool {
+	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement
+}
+
+// newFillPlan judges an INSERT by the slots of its rows.
+func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot) (fillPlan, error) {
+	p := fillPlan{binding: b, rows: len(slots), wrap: !stmt.UsesLastInsertID,
+		ignore: stmt.Ignore, upsert: stmt.OnDuplicate}
+	for _, slot := range slots {
+		switch slot.State {
+		case parser.Open:
+			p.open++
+		case parser.Param:
+			p.params++
+		case parser.Unknown:
+			return p, unsupported("an expression as the value of '"+b.Column+"'", b.Table,
+				"write NULL, DEFAULT or a literal there, or leave the column out")
+		}
+		p.explicit, p.hasExplicit = slot.Value, slot.State == parser.Explicit && slot.HasValue
+	}
+	return p, nil
+}
+
+// outcome is what an INSERT's OK packet says, and what it has to say.
+type outcome struct {
+	affected uint64
+	reported uint64 // the insert id of the server's OK packet
+	first    uint64 // the first id of the block that the statement got
+}
+
+// verdict is what the client is to see.
+type verdict struct {
+	insertID uint64
+	// lastID is what LAST_INSERT_ID() has to give afterwards, actual what the
+	// backend's gives; neither is known when unknown is set.
+	lastID, actual uint64
+	unknown        bool
+}
+
+// needsProbe reports whether only the table can tell which of the statement's
+// rows were inserted.
+func (p *fillPlan) needsProbe(o outcome) bool {
+	switch {
+	case p.open == 0:
+		return false
+	case p.upsert:
+		return p.rows > 1 && o.affected > 0
+	case p.ignore:
+		return o.affected > 0 && o.affected < uint64(p.rows)
+	}
+	return false
+}
+
+// settle decides what the client sees of a statement that succeeded, equal to
+// what a native AUTO_INCREMENT gives (docs/insert-ids.md). inserted is the first
+// id of the block that is in the table, 0 for none; it is only looked at where
+// needsProbe asked for it. old is LAST_INSERT_ID() before the statement.
+func (p *fillPlan) settle(o outcome, inserted, old uint64) verdict {
+	actual := old
+	if p.wrap && o.reported != 0 {
+		actual = o.reported
+	}
+	if p.open == 0 && o.affected == 1 && (o.reported == 0 || p.prepared && o.reported == uint64(p.explicit)) {
+		return verdict{insertID: uint64(p.explicit), lastID: old, actual: actual}
+	}
+	if !p.needsProbe(o) {
+		inserted = p.inserted(o)
+	}
+	switch {
+	case inserted != 0:
+		return verdict{insertID: inserted, lastID: inserted, actual: actual}
+	case !p.wrap:
+		return verdict{insertID: o.reported, unknown: true}
+	case p.upsert && p.changed(o):
+		return verdict{insertID: o.reported, lastID: old, actual: actual}
+	}
+	return verdict{lastID: old, actual: actual}
+}
+
+// changed reports whether a row that was there was changed, of a statement that
+// inserted none.
+func (p *fillPlan) changed(o outcome) bool {
+	if p.foundRows {
+		return o.affected > uint64(p.rows)
+	}
+	return o.affected > 0
+}
+
+// inserted tells without a look at the table whether the statement's first id
+// went in.
+func (p *fillPlan) inserted(o outcome) uint64 {
+	switch {
+	case p.open == 0:
+		return 0
+	case p.upsert && (o.affected != 1 || o.reported != o.first && (p.wrap || o.reported != 0)):
+		return 0
+	case p.ignore && o.affected == 0:
+		return 0
+	}
+	return o.first
+}

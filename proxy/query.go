@@ -1,0 +1,294 @@
+package proxy
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// sniffLength is how much of a long statement is looked at before it is decided
+// whether the rest has to be.
+const sniffLength = 512
+
+// query deals with a COM_QUERY whose first packet has the given length.
+func (s *session) query(length int) error {
+	if err := s.front.need(headerSize + min(length, sniffLength)); err != nil {
+		return &frontError{err}
+	}
+	unread := s.front.unread()
+	if len(unread) < headerSize+length && !s.has(mysql.CLIENT_MULTI_STATEMENTS) {
+		begin := s.textBegin(unread[headerSize:])
+		if begin > 0 && passesUnread(parser.Sniff(unread[headerSize+begin:])) {
+			return s.passLong()
+		}
+	}
+	payload, size, _, err := s.front.packet(maxStatement)
+	if err != nil {
+		return frontFailure(err)
+	}
+	begin := s.textBegin(payload)
+	if begin == 0 {
+		s.front.skip(size)
+		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet: query attributes")
+	}
+	sql := payload[begin:]
+	if s.has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(sql) {
+		return s.queryParts(payload, begin, size)
+	}
+	return s.queryOne(payload, begin, size)
+}
+
+// passesUnread reports whether a statement of this kind goes to the server
+// whatever it says.
+func passesUnread(kind parser.Kind) bool {
+	switch kind {
+	case parser.Select, parser.Update, parser.Delete, parser.Show:
+		return true
+	}
+	return false
+}
+
+// passLong relays a statement that is longer than the buffer as it comes.
+func (s *session) passLong() error {
+	const unseen = mayLook | mayChangeLastID
+	if err := s.before(unseen); err != nil {
+		return err
+	}
+	err := s.pass(shapeResults)
+	s.after(unseen)
+	return err
+}
+
+// textBegin gives where the SQL text begins in the payload of a COM_QUERY: after
+// the query attributes, where client and server have agreed on those ("COM_QUERY"
+// page of the MySQL manual). It is 0 when they are malformed or cut.
+func (s *session) textBegin(payload []byte) int {
+	if !s.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
+		return 1
+	}
+	r := paramReader{b: payload, at: 1}
+	count := r.number()
+	r.number() // sets of attributes: always 1
+	if count > 0 {
+		r.readParams(count, true, nil, nil)
+	}
+	if r.bad {
+		return 0
+	}
+	return r.at
+}
+
+// queryOne deals with a text of one statement.
+func (s *session) queryOne(payload []byte, begin, size int) error {
+	p, err := s.plan(payload[begin:])
+	if err == nil && p.kind == planFill {
+		s.scratch = append(s.scratch[:0], payload[:begin]...)
+		s.scratch, err = s.fillText(s.scratch, payload[begin:], &p.fill)
+	}
+	if err == nil {
+		err = s.before(p.effect)
+	}
+	if err == nil && (p.kind == planPass || p.kind == planReport) {
+		err = s.writeBack(s.front.unread()[:size])
+	}
+	s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	return s.finish(&p)
+}
+
+// finish does what is left of a planned statement once its text was dealt
+// with: the filled one stands in s.scratch, a passed one was sent.
+func (s *session) finish(p *plan) (err error) {
+	switch p.kind {
+	case planFill:
+		if err := s.send(s.scratch); err != nil {
+			return err
+		}
+		return s.settleFill(&p.fill, target{s.insertSchema(), s.insert.Table})
+	case planNext:
+		return s.answerNext(p.next, false)
+	case planReport:
+		err = s.settleExplicit(&p.fill)
+	case planPass:
+		if s.out.parts {
+			err = s.relayPart()
+		} else {
+			err = s.relay(shapeResults)
+		}
+	}
+	s.after(p.effect)
+	return err
+}
+
+// planKind is what becomes of a statement.
+type planKind uint8
+
+const (
+	planPass   planKind = iota // it goes to the server as it came
+	planReport                 // so too; its OK packet is made to tell the explicit id
+	planFill                   // its ids are filled in
+	planNext                   // it is answered from a sequence
+)
+
+// plan is what becomes of one statement, and what that does to the session.
+type plan struct {
+	kind   planKind
+	effect effect
+	fill   fillPlan
+	next   nextPlan
+}
+
+// plan judges one statement. Errors are for the client; nothing was sent then.
+func (s *session) plan(sql []byte) (plan, error) {
+	kind := parser.Sniff(sql)
+	p := plan{effect: effectOf(kind, sql)}
+	switch kind {
+	case parser.Insert, parser.Replace:
+		return s.planInsert(p, sql, false)
+	case parser.Load:
+		return p, s.refuseWrites("LOAD DATA or LOAD XML", sql)
+	case parser.Carrier:
+		return p, s.refuseWrites("an INSERT inside another statement", sql)
+	case parser.Prepare:
+		return p, s.refuseWrites("an INSERT in SQL's PREPARE", sql)
+	case parser.Next:
+		return s.planNext(p, sql)
+	}
+	return p, nil
+}
+
+// refuseWrites refuses a statement that writes to a sequenced table in a form
+// that cannot be filled.
+func (s *session) refuseWrites(form string, sql []byte) error {
+	if err := s.know(); err != nil {
+		return err
+	}
+	for _, table := range parser.Writes(nil, sql, s.state.mode) {
+		b, err := s.binding(table.Schema, table.Name)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			return unsupported(form, b.Table, "use INSERT or REPLACE ... VALUES or SET, each as a statement of its own")
+		}
+	}
+	return nil
+}
+
+// binding looks up how a table's ids are made; nil when it has no sequence.
+func (s *session) binding(schema, table string) (*Binding, error) {
+	if schema == "" {
+		schema = s.state.database
+	}
+	if schema == "" {
+		return nil, nil // the server answers 1046: no database selected
+	}
+	return s.srv.catalog.Binding(s.ctx, s.keyspace, schema, table)
+}
+
+// queryParts deals with a text of several statements. Where one of them needs
+// seqgate they are sent one by one, and their results told as one answer.
+func (s *session) queryParts(payload []byte, begin, size int) error {
+	spans, err := s.partsToSplit(payload[begin:])
+	if err != nil {
+		s.front.skip(size)
+		return err
+	}
+	if spans == nil {
+		const unseen = mayLook | mayChangeLastID | mayChangeSettings | changesSchema
+		err := s.before(unseen)
+		if err == nil {
+			err = s.writeBack(s.front.unread()[:size])
+		}
+		s.front.skip(size)
+		if err != nil {
+			return err
+		}
+		err = s.relay(shapeResults)
+		s.after(unseen)
+		return err
+	}
+	text := append([]byte(nil), payload...)
+	s.front.skip(size)
+	s.out.parts = true
+	for i, span := range spans {
+		s.out.more = i < len(spans)-1
+		if err := s.queryPart(text[:begin], text[begin+span.Start:begin+span.End]); err != nil {
+			s.out.more = false
+			return err
+		}
+		if s.answer.failed {
+			break
+		}
+	}
+	return nil
+}
+
+// queryPart sends one statement of several. attributes stands before each text.
+func (s *session) queryPart(attributes, sql []byte) error {
+	s.answer.failed = false
+	p, err := s.plan(sql)
+	if err != nil {
+		return err
+	}
+	if err := s.before(p.effect); err != nil {
+		return err
+	}
+	switch p.kind {
+	case planFill:
+		s.scratch = append(s.scratch[:0], attributes...)
+		if s.scratch, err = s.fillText(s.scratch, sql, &p.fill); err != nil {
+			return err
+		}
+	case planPass, planReport:
+		s.scratch = append(append(s.scratch[:0], attributes...), sql...)
+		if err := s.send(s.scratch); err != nil {
+			return err
+		}
+	}
+	return s.finish(&p)
+}
+
+// partsToSplit gives the statements of a text when one of them needs seqgate,
+// nil when the text can go to the server as it is.
+func (s *session) partsToSplit(sql []byte) ([]parser.Span, error) {
+	if !mayNeedSeqgate(sql) {
+		return nil, nil
+	}
+	if err := s.know(); err != nil {
+		return nil, err
+	}
+	spans, err := parser.Split(nil, sql, s.state.mode)
+	if err != nil {
+		// Compound bodies are the server's own to take apart.
+		return nil, s.refuseWrites("an INSERT beside a compound statement in one text", sql)
+	}
+	for _, span := range spans {
+		part := sql[span.Start:span.End]
+		switch kind := parser.Sniff(part); kind {
+		case parser.Next, parser.Load, parser.Carrier, parser.Prepare:
+			return spans, nil
+		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute:
+			return spans, nil // what follows can be judged only after it ran
+		case parser.Insert, parser.Replace:
+			p, err := s.planInsert(plan{}, part, false)
+			if err != nil || p.kind != planPass {
+				return spans, nil // its own turn tells
+			}
+		}
+	}
+	return nil, nil
+}
+
+// mayNeedSeqgate looks for the words without which no statement of a text needs
+// more than being passed on.
+func mayNeedSeqgate(sql []byte) bool {
+	for _, word := range []string{"insert", "replace", "load", "next"} {
+		if parser.Mentions(sql, word) {
+			return true
+		}
+	}
+	return false
+}

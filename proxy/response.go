@@ -1,0 +1,301 @@
+package proxy
+
+import (
+	"encoding/binary"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// shape says what kind of answer a command has.
+type shape uint8
+
+const (
+	shapeNone      shape = iota // no answer at all
+	shapeSingle                 // one packet
+	shapeResults                // OK, ERR, LOCAL INFILE or result sets
+	shapeRows                   // rows of an open cursor (COM_STMT_FETCH)
+	shapePrepare                // COM_STMT_PREPARE_OK and its definitions
+	shapeFieldList              // column definitions up to EOF
+)
+
+// phase is where in an answer the next packet stands.
+type phase uint8
+
+const (
+	phaseFirst     phase = iota // the first packet of a result
+	phaseColumns                // definitions, counted down
+	phaseColumnEOF              // the EOF after them, without DEPRECATE_EOF
+	phaseRows
+	phaseFieldList
+	phasePrepare
+	phaseDefinitions // PREPARE's blocks, counted down
+	phaseSingle
+	phaseDone
+)
+
+// response follows an answer packet by packet, only as far as to know where it
+// ends: "Command Response" pages of the MySQL manual's protocol part. It is fed
+// bytes as they come; packets that decide nothing are passed over by length.
+type response struct {
+	deprecateEOF bool
+	phase        phase
+	left         uint64 // definitions still to come
+	skip         int    // payload bytes of the current packet still to pass
+	continued    bool   // the next packet continues a payload of 2^24-1 bytes
+	infile       bool   // the server waits for a local file
+	status       uint16 // of the latest OK or EOF
+	failed       bool   // an ERR packet ended it
+	sequence     byte   // of the latest packet
+}
+
+// prefix is how much of a deciding packet must be seen: type, two
+// length-encoded numbers, status and warnings.
+const prefix = 24
+
+func (p *response) start(s shape, deprecateEOF bool) {
+	*p = response{deprecateEOF: deprecateEOF, status: p.status}
+	switch s {
+	case shapeNone:
+		p.phase = phaseDone
+	case shapeSingle:
+		p.phase = phaseSingle
+	case shapeRows:
+		p.phase = phaseRows
+	case shapePrepare:
+		p.phase = phasePrepare
+	case shapeFieldList:
+		p.phase = phaseFieldList
+	default:
+		p.phase = phaseFirst
+	}
+}
+
+// done reports that the answer is complete.
+func (p *response) done() bool { return p.phase == phaseDone && p.skip == 0 && !p.continued }
+
+// scan goes over b and gives how many of its bytes belong to the answer and
+// may be passed on. It stops at the end of the answer, at a request for a local
+// file, and before a packet whose beginning is not there yet.
+func (p *response) scan(b []byte) int {
+	n := 0
+	for {
+		if p.skip > 0 {
+			m := min(p.skip, len(b)-n)
+			n += m
+			if p.skip -= m; p.skip > 0 {
+				return n
+			}
+		}
+		if p.done() || p.infile || len(b)-n < headerSize {
+			return n
+		}
+		h := b[n:]
+		length := int(h[0]) | int(h[1])<<8 | int(h[2])<<16
+		if !p.continued && !p.judge(h[headerSize:], length) {
+			return n
+		}
+		p.sequence = h[3]
+		p.continued = length == maxPayload
+		p.skip = length
+		n += headerSize
+	}
+}
+
+// judge moves on by one packet of the given length, of whose payload b is what
+// has come so far. It reports false when too little has come.
+func (p *response) judge(b []byte, length int) bool {
+	switch p.phase {
+	case phaseColumns:
+		if p.left--; p.left == 0 {
+			p.phase = phaseRows
+			if !p.deprecateEOF {
+				p.phase = phaseColumnEOF
+			}
+		}
+		return true
+	case phaseDefinitions:
+		if p.left--; p.left == 0 {
+			p.phase = phaseDone
+		}
+		return true
+	case phaseRows:
+		return p.judgeRow(b, length)
+	}
+	if len(b) < min(length, prefix) {
+		return false
+	}
+	b = b[:min(length, len(b))]
+	switch p.phase {
+	case phaseFirst:
+		p.judgeFirst(b)
+	case phaseColumnEOF:
+		p.eofStatus(b)
+		p.phase = phaseRows
+		if p.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
+			p.phase = phaseDone
+		}
+	case phaseFieldList:
+		if first(b) == mysql.EOF_HEADER || first(b) == mysql.ERR_HEADER {
+			p.phase = phaseDone
+		}
+	case phasePrepare:
+		p.judgePrepare(b)
+	case phaseSingle:
+		if first(b) == mysql.OK_HEADER {
+			p.okStatus(b)
+		}
+		p.failed = first(b) == mysql.ERR_HEADER
+		p.phase = phaseDone
+	}
+	return true
+}
+
+// judgeRow tells a row from what ends the rows. A row may begin with 0xfe too,
+// when its first column has 2^24 bytes or more: the packet's own length decides.
+func (p *response) judgeRow(b []byte, length int) bool {
+	if length > 0 && len(b) == 0 {
+		return false
+	}
+	switch c := first(b); {
+	case length == 0 || c != mysql.EOF_HEADER && c != mysql.ERR_HEADER:
+		return true
+	case len(b) < min(length, prefix):
+		return false
+	case c == mysql.ERR_HEADER:
+		p.phase, p.failed = phaseDone, true
+		return true
+	case p.deprecateEOF && length < maxPayload:
+		p.okStatus(b)
+	case !p.deprecateEOF && length < 9:
+		p.eofStatus(b)
+	default:
+		return true
+	}
+	p.endOfResult()
+	return true
+}
+
+func (p *response) judgeFirst(b []byte) {
+	switch first(b) {
+	case mysql.OK_HEADER:
+		p.okStatus(b)
+		p.endOfResult()
+	case mysql.ERR_HEADER:
+		p.phase, p.failed = phaseDone, true
+	case mysql.LocalInFile_HEADER:
+		p.infile = true
+	default:
+		count, _, size := lengthEncoded(b)
+		if size == 0 || count == 0 {
+			p.phase = phaseDone
+			return
+		}
+		p.left, p.phase = count, phaseColumns
+	}
+}
+
+func (p *response) judgePrepare(b []byte) {
+	p.phase = phaseDone
+	if first(b) != mysql.OK_HEADER || len(b) < 9 {
+		p.failed = first(b) == mysql.ERR_HEADER
+		return
+	}
+	columns := binary.LittleEndian.Uint16(b[5:])
+	params := binary.LittleEndian.Uint16(b[7:])
+	for _, n := range [2]uint16{columns, params} {
+		if n > 0 {
+			p.left += uint64(n)
+			if !p.deprecateEOF {
+				p.left++
+			}
+		}
+	}
+	if p.left > 0 {
+		p.phase = phaseDefinitions
+	}
+}
+
+func (p *response) endOfResult() {
+	p.phase = phaseDone
+	if p.status&mysql.SERVER_MORE_RESULTS_EXISTS != 0 {
+		p.phase = phaseFirst
+	}
+}
+
+// okStatus reads the status of an OK packet, also of one that stands for EOF.
+func (p *response) okStatus(b []byte) {
+	if ok, valid := parseOK(b); valid {
+		p.status = ok.status
+	}
+}
+
+func (p *response) eofStatus(b []byte) {
+	if len(b) >= 5 {
+		p.status = binary.LittleEndian.Uint16(b[3:])
+	}
+}
+
+func first(b []byte) byte {
+	if len(b) == 0 {
+		return 0x01 // no packet that decides anything begins with it
+	}
+	return b[0]
+}
+
+// okPacket is the fixed part of an OK packet.
+type okPacket struct {
+	affectedRows, insertID uint64
+	status, warnings       uint16
+	rest                   []byte // info and session state, as they came
+}
+
+// parseOK reads the payload of an OK packet.
+func parseOK(b []byte) (ok okPacket, valid bool) {
+	if len(b) < 1 {
+		return ok, false
+	}
+	b = b[1:]
+	var size int
+	if ok.affectedRows, _, size = lengthEncoded(b); size == 0 {
+		return ok, false
+	}
+	b = b[size:]
+	if ok.insertID, _, size = lengthEncoded(b); size == 0 || len(b) < size+4 {
+		return ok, false
+	}
+	b = b[size:]
+	ok.status = binary.LittleEndian.Uint16(b)
+	ok.warnings = binary.LittleEndian.Uint16(b[2:])
+	ok.rest = b[4:]
+	return ok, true
+}
+
+// append appends the packet's payload to dst.
+func (ok okPacket) append(dst []byte) []byte {
+	dst = append(dst, mysql.OK_HEADER)
+	dst = mysql.AppendLengthEncodedInteger(dst, ok.affectedRows)
+	dst = mysql.AppendLengthEncodedInteger(dst, ok.insertID)
+	dst = binary.LittleEndian.AppendUint16(dst, ok.status)
+	dst = binary.LittleEndian.AppendUint16(dst, ok.warnings)
+	return append(dst, ok.rest...)
+}
+
+// lengthEncoded reads a length-encoded number; size is 0 when b is too short.
+func lengthEncoded(b []byte) (n uint64, null bool, size int) {
+	if len(b) == 0 {
+		return 0, false, 0
+	}
+	width := 1
+	switch b[0] {
+	case 0xfc:
+		width = 3
+	case 0xfd:
+		width = 4
+	case 0xfe:
+		width = 9
+	}
+	if width > len(b) {
+		return 0, false, 0
+	}
+	return mysql.LengthEncodedInt(b)
+}

@@ -1,0 +1,201 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// sessionState is what seqgate knows of a backend session. It is asked of the
+// server when a statement needs it, and forgotten when one may have changed it.
+type sessionState struct {
+	environmentKnown bool
+	mode             parser.Mode
+	database         string
+
+	lastIDKnown bool
+	lastID      uint64 // what LAST_INSERT_ID() has to give
+	// restore says that the backend's LAST_INSERT_ID() is not lastID: it has to
+	// be set before a statement that may look.
+	restore bool
+}
+
+// know asks the backend for what is not known of the session.
+func (s *session) know() error {
+	if s.state.environmentKnown && s.state.lastIDKnown {
+		return nil
+	}
+	row, err := s.queryRow("SELECT @@sql_mode, @@character_set_client, DATABASE(), LAST_INSERT_ID()", 4)
+	if err != nil {
+		return err
+	}
+	s.state.mode = parser.NewMode(row[0], row[1], s.mariaDB)
+	s.state.database = row[2]
+	s.state.environmentKnown = true
+	if !s.state.lastIDKnown {
+		id, err := strconv.ParseUint(row[3], 10, 64)
+		if err != nil {
+			return fmt.Errorf("read LAST_INSERT_ID(): %w", err)
+		}
+		s.state.lastID, s.state.lastIDKnown, s.state.restore = id, true, false
+	}
+	return nil
+}
+
+// setLastID notes what LAST_INSERT_ID() has to give from now on; actual is what
+// the backend's gives.
+func (s *session) setLastID(want, actual uint64) {
+	s.state.lastID, s.state.lastIDKnown, s.state.restore = want, true, want != actual
+}
+
+// restoreLastID sets the backend's LAST_INSERT_ID() before a statement that may
+// look at it.
+func (s *session) restoreLastID() error {
+	if !s.state.restore {
+		return nil
+	}
+	if err := s.send(fmt.Appendf([]byte{mysql.COM_QUERY}, "%sDO LAST_INSERT_ID(%d)", s.noAttributes(), s.state.lastID)); err != nil {
+		return err
+	}
+	if err := s.drop(shapeResults); err != nil {
+		return err
+	}
+	s.state.restore = false
+	return nil
+}
+
+// noAttributes stands before the text of a COM_QUERY that has no query
+// attributes, where the server expects some.
+func (s *session) noAttributes() string {
+	if s.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
+		return "\x00\x01"
+	}
+	return ""
+}
+
+// effect is what a statement may do to the session's state.
+type effect uint8
+
+const (
+	mayLook           effect = 1 << iota // at LAST_INSERT_ID()
+	mayChangeLastID                      // of the session
+	mayChangeSettings                    // sql_mode, character set, default database
+	changesSchema                        // of tables or sequences
+)
+
+// effectOf judges a statement by its first keywords and, where those leave it
+// open, by words in its text. What it does not know may do anything.
+func effectOf(kind parser.Kind, sql []byte) effect {
+	switch kind {
+	case parser.Select, parser.Update, parser.Delete:
+		if parser.MentionsLastInsertID(sql) {
+			return mayLook | mayChangeLastID
+		}
+		return 0
+	case parser.Show, parser.Begin, parser.Commit:
+		return 0
+	case parser.Insert, parser.Replace, parser.Load:
+		return mayLook | mayChangeLastID
+	case parser.Use:
+		return mayChangeSettings
+	case parser.Set:
+		return effectOfSet(sql)
+	case parser.DDL:
+		return mayLook | mayChangeLastID | mayChangeSettings | changesSchema
+	}
+	return mayLook | mayChangeLastID | mayChangeSettings
+}
+
+func effectOfSet(sql []byte) effect {
+	var e effect
+	if parser.MentionsLastInsertID(sql) {
+		e = mayLook | mayChangeLastID
+	}
+	for _, word := range []string{"sql_mode", "names", "character", "charset", "character_set_client"} {
+		if parser.Mentions(sql, word) {
+			return e | mayChangeSettings
+		}
+	}
+	return e
+}
+
+// before prepares the backend session for a statement with this effect.
+func (s *session) before(e effect) error {
+	if e&mayLook != 0 {
+		return s.restoreLastID()
+	}
+	return nil
+}
+
+// after forgets what a statement with this effect may have changed.
+func (s *session) after(e effect) {
+	if e&mayChangeLastID != 0 {
+		s.state.lastIDKnown = false
+	}
+	if e&mayChangeSettings != 0 {
+		s.state.environmentKnown = false
+	}
+	if e&changesSchema != 0 {
+		s.srv.catalog.Forget()
+	}
+}
+
+// queryRow runs a statement of seqgate's own in the client's backend session
+// and gives its only row; NULL is the empty string.
+func (s *session) queryRow(sql string, columns int) ([]string, error) {
+	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+sql...)); err != nil {
+		return nil, err
+	}
+	status := s.answer.status
+	s.answer.start(shapeResults, s.deprecateEOF())
+	var row []string
+	var failed error
+	for !s.answer.done() {
+		payload, size, _, err := s.back.packet(maxStatement)
+		if err != nil {
+			return nil, &backendError{err}
+		}
+		inRows := s.answer.phase == phaseRows
+		s.answer.scan(s.back.unread()[:size])
+		switch {
+		case s.answer.failed:
+			failed = &serverError{append([]byte(nil), payload...)}
+		case inRows && !s.answer.done():
+			row = textRow(payload, columns)
+		}
+		s.back.skip(size)
+	}
+	if failed != nil {
+		s.answer.status = status
+		return nil, failed
+	}
+	if row == nil {
+		return nil, fmt.Errorf("%s: the server's answer has no row of %d columns", sql, columns)
+	}
+	return row, nil
+}
+
+// textRow takes a row of the text protocol apart; nil when it has another
+// number of columns.
+func textRow(b []byte, columns int) []string {
+	row := make([]string, 0, columns)
+	for len(b) > 0 {
+		n, null, size := lengthEncoded(b)
+		if size == 0 || uint64(len(b)-size) < n {
+			return nil
+		}
+		b = b[size:]
+		if null {
+			n = 0
+		}
+		row = append(row, string(b[:n]))
+		b = b[n:]
+	}
+	if len(row) != columns {
+		return nil
+	}
+	return row
+}

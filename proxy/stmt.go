@@ -1,0 +1,498 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// statement is a prepared statement that seqgate has to know of: one that may
+// change the session's state, or write, or ask for a value. All others are
+// relayed unseen.
+type statement struct {
+	id     uint32
+	effect effect // of each execution
+	params int    // as the client knows them
+
+	next *nextPlan // answered from a sequence: the backend has no such statement
+
+	writes        bool // INSERT or REPLACE, into:
+	schema, table string
+	fill          *fillPlan // nil when the table has no sequence
+	slots         []parser.Slot
+	// Where some id may be open the statement is prepared twice at the backend:
+	// as it came, which the client sees and which runs when no id is open, and
+	// with a parameter in the place of each id.
+	filled uint32          // the second one's id, 0 for none
+	types  []param         // of the latest execution that brought types
+	long   map[uint16]bool // parameters whose values were sent ahead
+}
+
+// prepare deals with a COM_STMT_PREPARE.
+func (s *session) prepare() error {
+	payload, size, _, err := s.front.packet(maxStatement)
+	if err != nil {
+		return frontFailure(err)
+	}
+	st, filled, err := s.planPrepare(payload[1:])
+	if err == nil && st.next == nil {
+		err = s.writeBack(s.front.unread()[:size])
+	}
+	s.front.skip(size)
+	switch {
+	case err != nil:
+		return err
+	case st.next != nil:
+		return s.answerPrepareNext(st)
+	case filled == nil:
+		_, err := s.relayPrepare(st)
+		return err
+	}
+	return s.prepareTwice(st, filled)
+}
+
+// planPrepare judges the text of a statement to prepare. filled is the second
+// text to prepare, nil for none.
+func (s *session) planPrepare(sql []byte) (st *statement, filled []byte, err error) {
+	kind := parser.Sniff(sql)
+	st = &statement{effect: effectOf(kind, sql)}
+	if kind != parser.Insert && kind != parser.Replace {
+		p, err := s.plan(sql)
+		if p.kind == planNext {
+			st.next = &p.next
+		}
+		return st, nil, err
+	}
+	st.writes = true
+	p, err := s.planInsert(plan{effect: st.effect}, sql, true)
+	st.schema, st.table = s.insertSchema(), s.insert.Table
+	if err != nil || p.fill.binding == nil {
+		return st, nil, err
+	}
+	st.fill, st.slots = &p.fill, slices.Clone(s.slots)
+	if p.kind == planFill {
+		filled = s.parameterText(sql, &p.fill)
+	}
+	return st, filled, nil
+}
+
+// parameterText gives the statement with a parameter in the place of each id
+// that is open or may be.
+func (s *session) parameterText(sql []byte, p *fillPlan) []byte {
+	wrap := p.wrap
+	value := func(dst []byte, row int) ([]byte, bool) {
+		if state := s.slots[row].State; state != parser.Open && state != parser.Param {
+			return dst, false
+		}
+		if wrap {
+			wrap = false
+			return append(dst, "LAST_INSERT_ID(?)"...), true
+		}
+		return append(dst, '?'), true
+	}
+	return s.insert.AppendFilled(nil, sql, p.binding.Column, value, s.fillOptions(p))
+}
+
+// prepareTwice sends the second text behind the first, which is under way.
+func (s *session) prepareTwice(st *statement, filled []byte) error {
+	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, filled...)); err != nil {
+		return err
+	}
+	prepared, err := s.relayPrepare(st)
+	if err != nil {
+		return err
+	}
+	id, err := s.readPrepared()
+	var refused *serverError
+	switch {
+	case errors.As(err, &refused):
+		return nil // its execution prepares it again, and tells the error then
+	case err != nil:
+		return err
+	case !prepared:
+		return s.sendClose(id)
+	}
+	st.filled = id
+	return nil
+}
+
+// relayPrepare passes on the answer to a COM_STMT_PREPARE, and remembers the
+// statement under the id that the backend gave it. It reports whether it was
+// accepted.
+func (s *session) relayPrepare(st *statement) (bool, error) {
+	s.answer.start(shapePrepare, s.deprecateEOF())
+	if err := s.back.need(headerSize); err != nil {
+		return false, s.answerCut(err)
+	}
+	payload, _, _, err := s.back.packet(maxStatement)
+	if err != nil {
+		return false, s.answerCut(err)
+	}
+	prepared := first(payload) == mysql.OK_HEADER && len(payload) >= 9
+	if prepared && (st.effect != 0 || st.writes) {
+		st.id = binary.LittleEndian.Uint32(payload[1:])
+		st.params = int(binary.LittleEndian.Uint16(payload[7:]))
+		s.remember(st)
+	}
+	return prepared, s.relayRest()
+}
+
+func (s *session) remember(st *statement) {
+	if s.stmts == nil {
+		s.stmts = make(map[uint32]*statement)
+	}
+	s.stmts[st.id] = st
+}
+
+// readPrepared reads the answer to a COM_STMT_PREPARE of seqgate's own.
+func (s *session) readPrepared() (id uint32, err error) {
+	payload, _, _, err := s.back.packet(maxStatement)
+	if err != nil {
+		return 0, &backendError{err}
+	}
+	if first(payload) == mysql.OK_HEADER && len(payload) >= 9 {
+		id = binary.LittleEndian.Uint32(payload[1:])
+	}
+	return id, s.drop(shapePrepare)
+}
+
+// stmtCommand reads a command about a prepared statement whole. The statement
+// is nil when seqgate need not know of it.
+func (s *session) stmtCommand() (st *statement, payload []byte, size int, err error) {
+	payload, size, _, err = s.front.packet(maxStatement)
+	if err != nil {
+		return nil, nil, 0, frontFailure(err)
+	}
+	if len(payload) >= 5 {
+		st = s.stmts[binary.LittleEndian.Uint32(payload[1:])]
+	}
+	return st, payload, size, nil
+}
+
+// execute deals with a COM_STMT_EXECUTE.
+func (s *session) execute() error {
+	if len(s.stmts) == 0 {
+		return s.pass(shapeResults)
+	}
+	st, payload, size, err := s.stmtCommand()
+	if err != nil {
+		return err
+	}
+	switch {
+	case st != nil && st.next != nil:
+		err := s.readCount(st, payload)
+		s.front.skip(size)
+		if err != nil {
+			return err
+		}
+		return s.answerNext(*st.next, true)
+	case st != nil && st.writes:
+		return s.executeInsert(st, payload, size)
+	}
+	return s.executeSeen(st, size)
+}
+
+// executeSeen relays an execution, with what it does to the session.
+func (s *session) executeSeen(st *statement, size int) error {
+	var e effect
+	if st != nil {
+		e = st.effect
+	}
+	err := s.before(e)
+	if err == nil {
+		err = s.writeBack(s.front.unread()[:size])
+	}
+	s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	err = s.relay(shapeResults)
+	s.after(e)
+	return err
+}
+
+// executeInsert executes an INSERT or REPLACE, with ids where some are open.
+func (s *session) executeInsert(st *statement, payload []byte, size int) error {
+	err := s.know()
+	if err == nil {
+		err = s.stillBound(st)
+	}
+	if err != nil {
+		s.front.skip(size)
+		return err
+	}
+	if st.fill == nil {
+		return s.executeSeen(st, size)
+	}
+	p := *st.fill
+	params, err := s.readExecute(st, payload)
+	if err == nil {
+		err = s.openRows(st, &p, params)
+	}
+	if err != nil {
+		s.front.skip(size)
+		return err
+	}
+	return s.executeFill(st, &p, params, payload[5], size)
+}
+
+// stillBound checks that the table's ids are still made as when the statement
+// was prepared.
+func (s *session) stillBound(st *statement) error {
+	b, err := s.srv.catalog.Binding(s.ctx, s.keyspace, st.schema, st.table)
+	if err != nil || b == nil && st.fill == nil {
+		return err
+	}
+	if b == nil || st.fill == nil || b.Column != st.fill.binding.Column || b.AutoIncrement != st.fill.binding.AutoIncrement {
+		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
+	}
+	st.fill.binding = b
+	return nil
+}
+
+// readExecute reads the parameters of an execution.
+func (s *session) readExecute(st *statement, payload []byte) ([]param, error) {
+	const header, countAvailable = 10, 8
+	r := paramReader{b: payload, at: header}
+	if len(payload) < header {
+		return nil, malformedExecute()
+	}
+	named := s.has(mysql.CLIENT_QUERY_ATTRIBUTES)
+	count := uint64(st.params)
+	if named && payload[5]&countAvailable != 0 {
+		count = r.number()
+	}
+	if count == 0 && !r.bad {
+		return nil, nil
+	}
+	params := r.readParams(count, named, st.types, st.long)
+	if r.bad || len(params) < st.params {
+		return nil, malformedExecute()
+	}
+	st.types = st.types[:0]
+	for _, p := range params {
+		st.types = append(st.types, param{typ: p.typ, name: p.name})
+	}
+	return params, nil
+}
+
+func malformedExecute() error {
+	return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet: COM_STMT_EXECUTE")
+}
+
+// openRows counts the rows whose ids are open in this execution.
+func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
+	p.open, p.prepared = 0, true
+	for _, slot := range st.slots {
+		v := idValue{open: slot.State == parser.Open, known: slot.HasValue, value: slot.Value}
+		if slot.State == parser.Param {
+			v = params[slot.Param].id(!s.state.mode.NoAutoValueOnZero)
+			if params[slot.Param].long {
+				return unsupported("a value sent by COM_STMT_SEND_LONG_DATA for '"+p.binding.Column+"'", p.binding.Table,
+					"bind the id as an integer")
+			}
+		}
+		if v.open {
+			p.open++
+		}
+		p.explicit, p.hasExplicit = v.value, v.known && !v.open
+	}
+	return nil
+}
+
+// executeFill sends the execution of the statement that fits: the client's own
+// when it can go as it came, else the one with a parameter for each id.
+func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags byte, size int) error {
+	id, other := st.id, st.filled
+	e := st.effect
+	if p.rewrites() {
+		e = 0
+		if !p.wrap {
+			e = mayLook
+		}
+	}
+	err := s.before(e)
+	if err == nil && p.rewrites() {
+		id, other = st.filled, st.id
+		params, err = s.fillParams(st, p, params)
+	}
+	if err == nil {
+		s.scratch = s.appendExecute(s.scratch[:0], id, flags, params)
+	}
+	s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	if err := s.send(s.scratch); err != nil {
+		return err
+	}
+	err = s.settleExecute(st, p)
+	if len(st.long) > 0 && other != 0 {
+		st.long = nil
+		err = errors.Join(err, s.resetBackend(other))
+	}
+	return err
+}
+
+func (s *session) settleExecute(st *statement, p *fillPlan) error {
+	switch {
+	case p.rewrites():
+		return s.settleFill(p, target{st.schema, st.table})
+	case !p.binding.AutoIncrement && p.hasExplicit && !p.upsert:
+		err := s.settleExplicit(p)
+		if !p.wrap {
+			s.after(st.effect)
+		}
+		return err
+	}
+	err := s.relay(shapeResults)
+	s.after(st.effect)
+	return err
+}
+
+// fillParams takes ids for the open rows and puts them among the parameters.
+func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]param, error) {
+	if st.filled == 0 {
+		return nil, mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
+	}
+	if p.open > 0 {
+		var err error
+		if p.first, err = s.next(p.binding, p.open); err != nil {
+			return nil, err
+		}
+	}
+	id := p.first
+	all := make([]param, 0, len(params)+len(st.slots))
+	taken := 0
+	for _, slot := range st.slots {
+		all = append(all, params[taken:slot.Param]...)
+		taken = slot.Param
+		switch {
+		case slot.State == parser.Open:
+			all = append(all, idParam(id))
+			id++
+		case slot.State != parser.Param:
+		case params[taken].id(!s.state.mode.NoAutoValueOnZero).open:
+			all = append(all, idParam(id))
+			id++
+			taken++
+		}
+	}
+	return append(all, params[taken:]...), nil
+}
+
+// appendExecute appends an execution; with query attributes agreed on, their
+// count has to be told.
+func (s *session) appendExecute(dst []byte, id uint32, flags byte, params []param) []byte {
+	const countAvailable = 8
+	named := s.has(mysql.CLIENT_QUERY_ATTRIBUTES)
+	if named {
+		flags |= countAvailable
+	}
+	return appendExecute(dst, id, flags, params, named)
+}
+
+// sendLongData passes a parameter's value on, to each statement that may run.
+func (s *session) sendLongData() error {
+	if len(s.stmts) == 0 {
+		return s.forward()
+	}
+	st, payload, size, err := s.stmtCommand()
+	if err != nil {
+		return err
+	}
+	if st == nil || st.filled == 0 || len(payload) < 7 {
+		err := s.writeBack(s.front.unread()[:size])
+		s.front.skip(size)
+		return err
+	}
+	index := binary.LittleEndian.Uint16(payload[5:])
+	if st.long == nil {
+		st.long = make(map[uint16]bool)
+	}
+	st.long[index] = true
+	body := append([]byte(nil), payload...)
+	err = s.writeBack(s.front.unread()[:size])
+	s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint32(body[1:], st.filled)
+	binary.LittleEndian.PutUint16(body[5:], st.filledIndex(index))
+	return s.send(body)
+}
+
+// filledIndex gives where the client's parameter stands among those of the
+// filled statement.
+func (st *statement) filledIndex(index uint16) uint16 {
+	added := uint16(0)
+	for _, slot := range st.slots {
+		if slot.State == parser.Open && slot.Param <= int(index) {
+			added++
+		}
+	}
+	return index + added
+}
+
+// closeStmt closes a statement; there is no answer.
+func (s *session) closeStmt() error {
+	if len(s.stmts) == 0 {
+		return s.forward()
+	}
+	st, _, size, err := s.stmtCommand()
+	if err != nil {
+		return err
+	}
+	if st == nil || st.next == nil {
+		err = s.writeBack(s.front.unread()[:size])
+	}
+	s.front.skip(size)
+	if st == nil || err != nil {
+		return err
+	}
+	delete(s.stmts, st.id)
+	if st.filled != 0 {
+		return s.sendClose(st.filled)
+	}
+	return nil
+}
+
+func (s *session) sendClose(id uint32) error {
+	return s.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_CLOSE}, id))
+}
+
+// resetStmt drops what was sent ahead for a statement.
+func (s *session) resetStmt() error {
+	if len(s.stmts) == 0 {
+		return s.pass(shapeSingle)
+	}
+	st, _, size, err := s.stmtCommand()
+	if err != nil {
+		return err
+	}
+	if st != nil && st.next != nil {
+		s.front.skip(size)
+		return s.replyOK(okPacket{status: s.answer.status})
+	}
+	err = s.writeBack(s.front.unread()[:size])
+	s.front.skip(size)
+	if err == nil {
+		err = s.relay(shapeSingle)
+	}
+	if err != nil || st == nil || st.filled == 0 {
+		return err
+	}
+	st.long = nil
+	return s.resetBackend(st.filled)
+}
+
+func (s *session) resetBackend(id uint32) error {
+	if err := s.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_RESET}, id)); err != nil {
+		return err
+	}
+	return s.drop(shapeSingle)
+}

@@ -1,0 +1,240 @@
+package sequence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A sequence is cold at first: it reserves a block when one is needed, of exactly the size that Vitess would take. It
+// turns warm for good, and from then on fetches ahead and adapts its step, when it has been refilled coldRefills times,
+// when callers waited for ids at the same time, or when it has been used for coldTime.
+const (
+	coldRefills = 8
+	coldTime    = 10 * time.Second
+)
+
+// shareUsed: a warm sequence fetches the next block when 1/shareUsed of the latest one is used.
+const shareUsed = 10
+
+// attemptTimeout ends an attempt to reserve a block that gets no answer. It is longer than lockWait, so that a server
+// which is only held up by a lock can say so.
+const attemptTimeout = 3 * time.Second
+
+// Sequence hands out the ids of one sequence. It is made by [Registry.Get].
+type Sequence struct {
+	current atomic.Pointer[segment]
+	_       [56]byte // every Next reads current: keep it off the cache line of what follows
+
+	name  Name
+	store Store
+	cfg   Config
+
+	refills sync.WaitGroup     // the refill in flight
+	stop    chan struct{}      // closed when no more refills are wanted
+	ctx     context.Context    // of the calls to store
+	abort   context.CancelFunc // ends ctx
+
+	mu        sync.Mutex // guards what follows, and who publishes current; never held during a call to store
+	next      Range      // the segment after current; empty when there is none
+	waiters   []*waiter  // callers that got nothing from current and next, in the order they came
+	refilling bool       // there is a refill in flight
+	closed    bool
+	warm      bool
+	given     int64 // the largest id that was ever reserved by this process
+	step      int64 // wanted size of the next block; 0: the row's cache
+	pace      pace
+	stats     stats
+}
+
+// waiter is a caller of Next that waits for n ids.
+type waiter struct {
+	n      int64
+	passed bool          // a block came that did not suffice: the next one must suffice without what is left in memory
+	ready  chan struct{} // closed when got or err is set
+	got    Range
+	err    error
+}
+
+// pace says how fast ids went since a refill began.
+type pace struct {
+	since    time.Time // zero before the first refill
+	consumed int64     // ids that were gone by then
+}
+
+func newSequence(name Name, store Store, cfg Config) *Sequence {
+	s := &Sequence{name: name, store: store, cfg: cfg, stop: make(chan struct{})}
+	s.ctx, s.abort = context.WithCancel(context.Background())
+	s.current.Store(newSegment(Range{}))
+	return s
+}
+
+// Next gives n ids, 1 to [MaxN], as one contiguous block. Ids that are in memory are given at once, even if ctx has ended.
+// When there are not enough, Next waits for a refill, which all callers share, until the deadline of ctx or for
+// Config.Timeout, whichever is nearer.
+//
+// It returns errors that match [ErrInvalidCount], [ErrExhausted], [ErrNoTable], [ErrNotSequence], [ErrNoRow],
+// [ErrBadRow], [ErrUnavailable], [ErrClosed] or [context.Canceled], and the server's own refusals, as missing privileges.
+func (s *Sequence) Next(ctx context.Context, n int64) (Range, error) {
+	if n != 1 {
+		return s.nextBlock(ctx, n)
+	}
+	// An addition cannot lose ids here, as that of a larger n would: it fails only when none are left.
+	seg := s.current.Load()
+	used := seg.used.Add(1)
+	if used > seg.size {
+		return s.wait(ctx, 1)
+	}
+	if used >= seg.mark.Load() {
+		s.atMark(seg)
+	}
+	return Range{seg.first + used - 1, 1}, nil
+}
+
+func (s *Sequence) nextBlock(ctx context.Context, n int64) (Range, error) {
+	if n < 1 || n > MaxN {
+		return Range{}, &Error{Kind: ErrInvalidCount, Sequence: s.name.String(),
+			Text: fmt.Sprintf("cannot give %d ids at once; ask for 1 to %d", n, int64(MaxN))}
+	}
+	seg := s.current.Load()
+	r, ok := seg.take(n)
+	if !ok {
+		return s.wait(ctx, n)
+	}
+	if seg.passed() {
+		s.atMark(seg)
+	}
+	return r, nil
+}
+
+// atMark sees to the next segment. Of all the callers that find the mark reached one does it.
+func (s *Sequence) atMark(seg *segment) {
+	if !seg.mark.CompareAndSwap(seg.mark.Load(), noMark) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current.Load() == seg {
+		s.lookAhead()
+	}
+}
+
+// wait takes n ids from current and next, or from a refill.
+func (s *Sequence) wait(ctx context.Context, n int64) (Range, error) {
+	s.mu.Lock()
+	if r, ok := s.take(n); ok {
+		s.mu.Unlock()
+		return r, nil
+	}
+	if s.closed {
+		s.mu.Unlock()
+		return Range{}, closedError(s.name)
+	}
+	w := &waiter{n: n, ready: make(chan struct{})}
+	s.waiters = append(s.waiters, w)
+	s.startRefill()
+	s.mu.Unlock()
+
+	began := time.Now()
+	timer := time.NewTimer(s.cfg.Timeout)
+	defer timer.Stop()
+	select {
+	case <-w.ready:
+		return w.got, w.err
+	case <-ctx.Done():
+		return s.leave(w, began, ctx.Err())
+	case <-timer.C:
+		return s.leave(w, began, context.DeadlineExceeded)
+	}
+}
+
+// leave gives up waiting, because of cause, unless the ids have just come.
+func (s *Sequence) leave(w *waiter, began time.Time, cause error) (Range, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.waiters, w)
+	if i < 0 {
+		return w.got, w.err
+	}
+	s.waiters = slices.Delete(s.waiters, i, i+1)
+	if errors.Is(cause, context.Canceled) {
+		return Range{}, fmt.Errorf("wait for ids of sequence %s: %w", s.name, cause)
+	}
+	return Range{}, &UnavailableError{
+		Sequence: s.name.String(), Waited: time.Since(began), Since: s.stats.awaySince, Cause: s.stats.awayCause}
+}
+
+// take takes n ids from current and next. s.mu is held.
+func (s *Sequence) take(n int64) (Range, bool) {
+	seg := s.current.Load()
+	if r, ok := seg.take(n); ok {
+		return r, true
+	}
+	if s.next.N == 0 || seg.rest().then(s.next).N < n {
+		return Range{}, false
+	}
+	all := seg.seal().then(s.next)
+	s.next = Range{}
+	var r Range
+	enough := all.N >= n // others may have taken some before the seal
+	if enough {
+		r, all = all.split(n)
+	}
+	s.publish(all)
+	return r, enough
+}
+
+// publish makes r, which lies above all ids that were taken, the current segment. s.mu is held, and the segment that was
+// current is sealed.
+func (s *Sequence) publish(r Range) {
+	s.current.Store(newSegment(r))
+	s.lookAhead()
+}
+
+// lookAhead has the next segment fetched, or sets a mark in the current one to look again. s.mu is held.
+func (s *Sequence) lookAhead() {
+	seg := s.current.Load()
+	rest := seg.rest().N
+	switch {
+	case s.next.N > 0 || s.refilling || s.closed:
+		seg.mark.Store(noMark) // whoever ends the refill looks ahead again if there is need
+	case !s.isWarm(time.Now()):
+		s.lookLater()
+	case rest > s.lowWater() && !s.runsOut(rest):
+		seg.mark.Store(seg.size - s.lowWater())
+	default:
+		seg.mark.Store(noMark)
+		s.startRefill()
+	}
+}
+
+// lookLater sets the mark where the next share of the current segment is used. s.mu is held.
+func (s *Sequence) lookLater() {
+	seg := s.current.Load()
+	seg.mark.Store(seg.size - seg.rest().N + max(1, seg.size/shareUsed))
+}
+
+// lowWater is how many ids are left when the next block is fetched at the latest.
+func (s *Sequence) lowWater() int64 { return s.stats.block - s.stats.block/shareUsed }
+
+// runsOut reports whether rest ids are gone, at the present pace, in the time that a caller would wait for more.
+func (s *Sequence) runsOut(rest int64) bool {
+	return lifetime(rest, s.consumed()-s.pace.consumed, time.Since(s.pace.since)) < s.cfg.Timeout
+}
+
+// isWarm reports whether the sequence has turned warm. s.mu is held.
+func (s *Sequence) isWarm(now time.Time) bool {
+	if len(s.waiters) > 1 || s.stats.refills >= coldRefills || s.stats.refills > 0 && now.Sub(s.stats.opened) >= coldTime {
+		s.warm = true
+	}
+	return s.warm
+}
+
+// consumed returns how many of the reserved ids are gone. s.mu is held.
+func (s *Sequence) consumed() int64 {
+	return s.stats.reserved - s.current.Load().rest().N - s.next.N
+}

@@ -1,0 +1,80 @@
+package sequence
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// casTries is how often [CAS] reads the row and finds it changed by others before it gives up (VtDriver's figure).
+const casTries = 100
+
+// CAS reserves blocks without a lock between statements, as VtDriver does, in two round trips: SELECT; UPDATE ... WHERE
+// next_id is still what was read. It tries again, after a short random pause, when others were faster. DB is a pool from
+// [OpenPool].
+type CAS struct{ DB *sql.DB }
+
+var (
+	_ Store    = CAS{}
+	_ Releaser = CAS{}
+)
+
+// Reserve implements [Store]. Each statement is a transaction of its own, so that a SELECT sees what others have
+// committed whatever the isolation level.
+func (s CAS) Reserve(ctx context.Context, q Request) (res Reservation, err error) {
+	err = onTable(ctx, s.DB, q, func(t table) error {
+		if err := t.check(ctx); err != nil {
+			return err
+		}
+		res, err = t.reserveSwapping(ctx)
+		return err
+	})
+	return res, err
+}
+
+func (t table) reserveSwapping(ctx context.Context) (Reservation, error) {
+	for try := range casTries {
+		from, err := t.read(ctx, "")
+		if err != nil {
+			return Reservation{}, err
+		}
+		res, to, err := t.plan(from)
+		if err != nil {
+			return Reservation{}, err
+		}
+		ok, err := t.swap(ctx, from, to)
+		if err != nil {
+			return Reservation{}, err
+		}
+		if ok {
+			return res, nil
+		}
+		if err := pause(ctx, try); err != nil {
+			return Reservation{}, t.failure("wait for a turn", err)
+		}
+	}
+	return Reservation{}, fmt.Errorf("others changed the row of sequence %s.%s between reading and writing it %d times; use refill strategy %s or %s",
+		t.Database, t.Table, casTries, StrategyIncrement, StrategyForUpdate)
+}
+
+// pause waits up to 0.1 ms at random after the first try, up to twice as long after each further one, at most 5 ms.
+func pause(ctx context.Context, try int) error {
+	timer := time.NewTimer(rand.N(min(100*time.Microsecond<<min(try, 10), 5*time.Millisecond)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Release implements [Releaser].
+func (s CAS) Release(ctx context.Context, database, table string, unused Range) (bool, error) {
+	return release(ctx, s.DB, database, table, unused)
+}
+
+// String returns [StrategyCAS].
+func (CAS) String() string { return StrategyCAS }

@@ -1,0 +1,69 @@
+package sequence
+
+import (
+	"context"
+	"fmt"
+)
+
+// close stops s and hands its unused ids back.
+func (s *Sequence) close(ctx context.Context) error {
+	if !s.shut() {
+		return nil
+	}
+	// A refill whose statement is on its way is waited for: its block goes back with the rest.
+	ended := make(chan struct{})
+	go func() {
+		s.refills.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		s.abort()
+		<-ended
+	}
+	defer s.abort()
+	return s.handBack(ctx)
+}
+
+// shut keeps s from handing out ids and from starting refills; false when that was done before.
+func (s *Sequence) shut() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.closed = true
+	close(s.stop)
+	s.next = s.current.Load().seal().then(s.next)
+	s.current.Store(newSegment(Range{}))
+	for _, w := range s.waiters {
+		w.err = closedError(s.name)
+		close(w.ready)
+	}
+	s.waiters = nil
+	return true
+}
+
+// handBack gives the ids at the end of what was reserved back to the row.
+func (s *Sequence) handBack(ctx context.Context) error {
+	s.mu.Lock()
+	unused := s.next
+	s.next = Range{}
+	s.mu.Unlock()
+	store, ok := s.store.(Releaser)
+	if !ok || unused.N == 0 || unused.Last() != s.given || unused.Last() == maxID {
+		return nil
+	}
+	given, err := store.Release(ctx, s.name.Database, s.name.Table, unused)
+	if err != nil {
+		return fmt.Errorf("hand ids %d to %d back to sequence %s: %w", unused.First, unused.Last(), s.name, err)
+	}
+	s.cfg.Logger.Info("unused ids of sequence", "sequence", s.name.String(),
+		"first", unused.First, "last", unused.Last(), "handed_back", given)
+	return nil
+}
+
+func closedError(name Name) error {
+	return &Error{Kind: ErrClosed, Sequence: name.String(), Text: "hands out no more ids: seqgate is shutting down; connect again"}
+}

@@ -1,0 +1,9 @@
+package sequence_test
+
+import (
+	"testing"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+)
+
+func TestMain(m *testing.M) { servertest.Main(m) }

@@ -1,0 +1,126 @@
+package sequence_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/sequencetest"
+)
+
+// Whatever the interleaving of takes, switches, refills, lost answers, rivals and edits of the row: no id twice, ids in
+// the order of the calls, every block contiguous and of the size asked for.
+func TestNeverTwiceNeverBackwards(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed, 0))
+			store := sequencetest.NewStore(1, 1+rng.Int64N(20))
+			chaos := &chaos{store: store, rng: rng, steady: seed%2 == 0}
+			store.Before, store.After = chaos.before, chaos.after
+			reg := sequencetest.Registry(store, sequence.Config{MaxStep: 1 + rng.Int64N(500), Timeout: time.Minute})
+			seq := get(t, reg, userSeq)
+
+			var ids sequencetest.IDs
+			var all sync.WaitGroup
+			for i := range uint64(8) {
+				mine := rand.New(rand.NewPCG(seed, 1+i))
+				all.Go(func() { takeMany(t, seq, &ids, mine) })
+			}
+			all.Wait()
+			if err := reg.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if !chaos.setBack { // else the row may stand behind the ids that only this process knows of
+				err := ids.Take(func() (sequence.Range, error) {
+					r, err := sequencetest.NewStore(store.Row().NextID, 1).Reserve(t.Context(), sequence.Request{Need: 1})
+					return r.Range, err
+				})
+				if err != nil {
+					t.Errorf("the next process: %v", err)
+				}
+			}
+			ids.NoDuplicates(t)
+			ids.Increasing(t)
+		})
+	}
+}
+
+func takeMany(t *testing.T, seq *sequence.Sequence, ids *sequencetest.IDs, rng *rand.Rand) {
+	for range 2000 {
+		n := int64(1)
+		if rng.IntN(4) == 0 {
+			n = 1 + rng.Int64N(60)
+		}
+		err := ids.Take(func() (sequence.Range, error) {
+			r, err := seq.Next(t.Context(), n)
+			if err == nil && r.N != n {
+				err = fmt.Errorf("got %d ids, want %d", r.N, n)
+			}
+			return r, err
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if rng.IntN(8) == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// chaos disturbs a store.
+type chaos struct {
+	store *sequencetest.Store
+
+	steady bool // the row is never set back
+
+	mu      sync.Mutex
+	rng     *rand.Rand
+	setBack bool
+}
+
+func (c *chaos) roll(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rng.IntN(n)
+}
+
+func (c *chaos) before(context.Context, sequence.Request) error {
+	row := c.store.Row()
+	switch c.roll(12) {
+	case 0:
+		return sequencetest.ErrLost
+	case 1: // a rival takes some
+		row.NextID += row.Cache * int64(1+c.roll(5))
+		c.store.SetRow(row)
+	case 2: // an operator sets the row back
+		if c.steady {
+			break
+		}
+		c.mu.Lock()
+		c.setBack = true
+		c.mu.Unlock()
+		row.NextID = max(1, row.NextID-int64(c.roll(100)))
+		c.store.SetRow(row)
+	case 3:
+		row.Cache = int64(1 + c.roll(40))
+		c.store.SetRow(row)
+	case 4:
+		time.Sleep(time.Duration(c.roll(500)) * time.Microsecond) // a slow database
+	}
+	return nil
+}
+
+func (c *chaos) after(context.Context, sequence.Reservation) error {
+	if c.roll(12) == 0 {
+		return errors.New("connection lost in COMMIT")
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package sequence
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Store reserves blocks of ids in a sequence's row. It keeps nothing between two calls and is safe for concurrent use.
+type Store interface {
+	// Reserve makes one attempt to reserve the block that req asks for, and returns it only after the server has
+	// confirmed the commit. After any error the caller has no ids, even if the row has moved.
+	//
+	// It returns errors that match ErrExhausted, ErrNoTable, ErrNotSequence, ErrNoRow or ErrBadRow when the sequence needs
+	// somebody's help, and others as the server and the connection give them.
+	Reserve(ctx context.Context, req Request) (Reservation, error)
+}
+
+// Releaser is a Store that can take the unused end of a block back.
+type Releaser interface {
+	// Release gives the ids of unused back to the row if they are the last ones that were reserved in it, and reports
+	// whether it did. Nobody may use them after the call, whatever it returns.
+	Release(ctx context.Context, database, table string, unused Range) (bool, error)
+}
+
+// Strategies by the name that configurations give them.
+const (
+	StrategyForUpdate = "for_update"
+	StrategyCAS       = "cas"
+	StrategyIncrement = "increment"
+)
+
+// NewStore returns the store of the named strategy on db, a pool from [OpenPool].
+func NewStore(strategy string, db *sql.DB) (Store, error) {
+	switch strategy {
+	case StrategyForUpdate:
+		return ForUpdate{db}, nil
+	case StrategyCAS:
+		return CAS{db}, nil
+	case StrategyIncrement:
+		return Increment{db}, nil
+	}
+	return nil, fmt.Errorf("unknown refill strategy %q; use %s, %s or %s", strategy, StrategyForUpdate, StrategyCAS, StrategyIncrement)
+}
+
+// Request says which block a process wants.
+type Request struct {
+	Database, Table string
+
+	Need  int64 // ids that must be there in one contiguous block, 1 to MaxN
+	Tail  int64 // unused ids that the process has right up to After: they count towards Need when the block adjoins them
+	Step  int64 // wanted size of the block; 0, or less than the row's cache: the cache
+	After int64 // the largest id this process was ever given, 0 for none: the block lies above it
+	Max   int64 // last id allowed; 0: 2^63-1
+	Cache int64 // the row's cache when last seen; 0: not known, and the table is first checked to be a sequence
+}
+
+// Reservation is a block of ids that belongs to the caller.
+type Reservation struct {
+	Range        // a whole multiple of Cache long, except at the end of the ids
+	Cache  int64 // the row's cache
+	Found  int64 // next_id as it was before
+	Raised bool  // the row was behind Request.After
+}
+
+// row is what a sequence's row holds.
+type row struct{ next, cache int64 }
+
+// The row says that 2^63-1 itself is taken by next_id 2^63-1 with cache 0: a next_id past it cannot be stored, and
+// whoever reads that row, Vitess included, refuses a cache under 1.
+var usedUp = row{next: maxID, cache: 0}
+
+// plan says what the request takes from a row: the reservation, and the row afterwards. It is Vitess's rule by arithmetic
+// instead of a loop: as many whole caches as needed, beginning at next_id or above what this process was given.
+func (q Request) plan(r row) (Reservation, row, error) {
+	if r == usedUp || q.After >= q.last() {
+		return Reservation{}, row{}, q.exhausted(0)
+	}
+	if r.cache < 1 {
+		return Reservation{}, row{}, q.badCache(r.cache)
+	}
+	first := max(r.next, q.After+1)
+	need := q.need(r.next == q.After+1)
+	if first > q.last() || q.last()-first < need-1 {
+		return Reservation{}, row{}, q.exhausted(max(0, q.last()-first+1))
+	}
+	block := Range{first, min(q.size(need, r.cache), q.last()-first+1)}
+	after := usedUp
+	if block.Last() < maxID {
+		after = row{block.Last() + 1, r.cache}
+	}
+	return Reservation{Range: block, Cache: r.cache, Found: r.next, Raised: q.raises(r.next)}, after, nil
+}
+
+// need returns how many ids the block must hold itself.
+func (q Request) need(adjoins bool) int64 {
+	if adjoins && q.After > 0 {
+		return max(1, q.Need-q.Tail)
+	}
+	return q.Need
+}
+
+// size returns the smallest multiple of cache that holds need ids and the wanted step, or 2^63-1 if that is too large.
+func (q Request) size(need, cache int64) int64 {
+	caches := (max(need, q.Step)-1)/cache + 1
+	if caches > maxID/cache {
+		return maxID
+	}
+	return caches * cache
+}
+
+// raises reports whether a row with that next_id is behind what this process was given.
+func (q Request) raises(next int64) bool { return q.After > 0 && next <= q.After }
+
+func (q Request) last() int64 {
+	if q.Max == 0 {
+		return maxID
+	}
+	return q.Max
+}

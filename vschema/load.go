@@ -1,0 +1,214 @@
+package vschema
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Load reads a vschema of the form {"keyspaces": {"main": {...}}}; name is the file's, for the errors. Its error is an
+// Errors that lists everything wrong at once.
+//
+// All keys of Vitess's vschema are known, in snake_case and camelCase, and the generators that seqgate adds. This
+// version serves unsharded keyspaces with sequences: sharded keyspaces, vindexes, pinned and reference tables, routing
+// rules and generators are errors that say so.
+func Load(name string, data []byte) (*VSchema, error) {
+	d := newDecoder(name, data)
+	root, err := parse(data)
+	if syntax := (*syntaxError)(nil); errors.As(err, &syntax) {
+		d.failAt(syntax.offset, "", "%s", syntax.message)
+		return nil, d.errs
+	}
+	if err != nil {
+		return nil, Errors{{File: name, Message: err.Error()}}
+	}
+	d.root(&root)
+	d.resolveSequences()
+	if len(d.errs) > 0 {
+		d.errs.Sort()
+		return nil, d.errs
+	}
+	return &VSchema{keyspaces: d.keyspaces}, nil
+}
+
+// root reads Vitess's SrvVSchema.
+func (d *decoder) root(n *node) {
+	if obj, ok := n.value.(object); ok && !obj.has("keyspaces") {
+		if obj.has("tables") || obj.has("sharded") || obj.has("vindexes") {
+			d.fail(n, `this is one keyspace's vschema: write {"keyspaces": {"NAME": ...}} around it`)
+			return
+		}
+		d.fail(n, `the key "keyspaces" is missing: write {"keyspaces": {"NAME": {"tables": {}}}}`)
+	}
+	rules := func(item fields) func(*node) {
+		return func(n *node) {
+			d.object(n, fields{"rules": func(n *node) { d.list(n, func(n *node) { d.object(n, item) }) }})
+		}
+	}
+	d.object(n, fields{
+		"keyspaces": func(n *node) { d.names(n, "keyspace", d.keyspace) },
+		"routing_rules": d.later("routing rules are", rules(fields{
+			"from_table": d.checkString, "to_tables": d.checkStrings,
+		})),
+		"shard_routing_rules": d.later("shard routing rules are", rules(fields{
+			"from_keyspace": d.checkString, "to_keyspace": d.checkString, "shard": d.checkString,
+		})),
+		"keyspace_routing_rules": d.later("keyspace routing rules are", rules(fields{
+			"from_keyspace": d.checkString, "to_keyspace": d.checkString,
+		})),
+		"mirror_rules": d.later("mirror rules are", rules(fields{
+			"from_table": d.checkString, "to_table": d.checkString, "percent": d.checkPercent,
+		})),
+	})
+}
+
+func (obj object) has(key string) bool {
+	return slices.ContainsFunc(obj, func(m member) bool { return m.key == key })
+}
+
+func (d *decoder) keyspace(name string, n *node) {
+	k := &Keyspace{Name: name, tables: map[string]*Table{}}
+	if obj, ok := n.value.(object); ok {
+		k.sharded = slices.ContainsFunc(obj, func(m member) bool { return m.key == "sharded" && m.value.value == true })
+	}
+	d.keyspaces[name], d.current = k, k
+	defer func() { d.current = nil }()
+	d.object(n, fields{
+		"sharded": func(n *node) {
+			if d.bool(n) {
+				d.fail(n, "sharded keyspaces are not supported yet in this version")
+			}
+		},
+		"require_explicit_routing": func(n *node) { k.RequireExplicitRouting = d.bool(n) },
+		"tables":                   func(n *node) { d.names(n, "table", d.table) },
+		"vindexes":                 d.later("vindexes are", func(n *node) { d.names(n, "vindex", d.checkVindex) }),
+		"generators":               d.later("generators are", func(n *node) { d.names(n, "generator", d.checkGenerator) }),
+		"foreign_key_mode":         d.foreignKeyMode,
+		"multi_tenant_spec": d.later("multi-tenant keyspaces are", func(n *node) {
+			d.object(n, fields{"tenant_id_column_name": d.checkString, "tenant_id_column_type": d.checkColumnType})
+		}),
+	})
+}
+
+// foreignKeyMode takes the modes that leave foreign keys to MySQL, as an unsharded keyspace does.
+func (d *decoder) foreignKeyMode(n *node) {
+	switch mode := d.oneOf(n, "unspecified", "unmanaged", "disallow", "managed"); mode {
+	case "disallow", "managed":
+		d.fail(n, `foreign_key_mode %q is not supported yet in this version: write "unmanaged"`, mode)
+	}
+}
+
+func (d *decoder) table(name string, n *node) {
+	t := &Table{Name: name}
+	d.current.tables[name] = t
+	d.object(n, fields{
+		"type":                      func(n *node) { t.Type = d.tableType(n) },
+		"auto_increment":            func(n *node) { d.autoIncrement(t, n) },
+		"columns":                   func(n *node) { t.Columns = d.columns(n) },
+		"column_list_authoritative": func(n *node) { t.Authoritative = d.bool(n) },
+		"column_vindexes":           d.later("vindexes are", func(n *node) { d.list(n, d.checkColumnVindex) }),
+		"pinned":                    d.later("pinned tables are", d.checkString),
+		"source":                    d.later("reference tables are", d.checkString),
+	})
+	d.checkTable(t, n)
+}
+
+func (d *decoder) tableType(n *node) TableType {
+	t := TableType(d.oneOf(n, string(Ordinary), string(Sequence), string(reference)))
+	if t == reference && !d.current.sharded {
+		d.notYet(n, "reference tables are")
+	}
+	return t
+}
+
+// autoIncrement reads the column now, and the name of its sequence to be resolved when all tables are known.
+func (d *decoder) autoIncrement(t *Table, n *node) {
+	t.AutoIncrement = &AutoIncrement{}
+	var sequence, generator *node
+	d.object(n, fields{
+		"column":   func(n *node) { t.AutoIncrement.Column = d.name(n) },
+		"sequence": func(n *node) { d.name(n); sequence = n },
+		"generator": func(n *node) {
+			d.later("generators are", d.checkString)(n)
+			generator = n
+		},
+	})
+	obj, ok := n.value.(object)
+	switch {
+	case !ok:
+		return
+	case sequence != nil && generator != nil:
+		d.fail(n, "a sequence and a generator for one column: leave one out")
+	case sequence == nil && generator == nil:
+		d.fail(n, `the key "sequence" is missing: write "sequence": "%s_seq"`, t.Name)
+	}
+	if !obj.has("column") {
+		d.fail(n, `the key "column" is missing: write "column": "id" or whatever column the sequence fills`)
+	}
+	if s, ok := sequenceName(sequence); ok {
+		d.sequences = append(d.sequences, sequenceRef{table: t, keyspace: d.current, name: s, node: sequence})
+	}
+}
+
+func sequenceName(n *node) (string, bool) {
+	if n == nil {
+		return "", false
+	}
+	s, ok := n.value.(string)
+	return s, ok && s != ""
+}
+
+func (d *decoder) columns(n *node) []Column {
+	var columns []Column
+	d.list(n, func(n *node) {
+		c := d.column(n)
+		if slices.ContainsFunc(columns, func(o Column) bool { return c.Name != "" && strings.EqualFold(o.Name, c.Name) }) {
+			d.fail(n, "column %q is listed twice: remove one", c.Name)
+		}
+		columns = append(columns, c)
+	})
+	return columns
+}
+
+func (d *decoder) column(n *node) Column {
+	var c Column
+	d.object(n, fields{
+		"name":           func(n *node) { c.Name = d.name(n) },
+		"type":           func(n *node) { c.Type = d.columnType(n) },
+		"invisible":      func(n *node) { c.Invisible = d.bool(n) },
+		"default":        d.checkString,
+		"collation_name": d.checkString,
+		"size":           d.checkInt32,
+		"scale":          d.checkInt32,
+		"nullable":       d.checkBool,
+		"values":         d.checkStrings,
+	})
+	if obj, ok := n.value.(object); ok && !obj.has("name") {
+		d.fail(n, `the key "name" is missing: write "name": "COLUMN"`)
+	}
+	return c
+}
+
+// checkTable checks what several keys of a table say together.
+func (d *decoder) checkTable(t *Table, n *node) {
+	if t.Type == Sequence && t.AutoIncrement != nil {
+		d.fail(n, `a sequence table cannot have auto_increment: remove it, or the "type"`)
+	}
+	if !t.Authoritative {
+		return
+	}
+	if len(t.Columns) == 0 {
+		d.fail(n, `column_list_authoritative without "columns": list all columns of the table, or leave it out`)
+		return
+	}
+	if t.AutoIncrement == nil || t.AutoIncrement.Column == "" {
+		return
+	}
+	if _, ok := t.Column(t.AutoIncrement.Column); !ok {
+		names := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			names[i] = c.Name
+		}
+		d.fail(n, "auto_increment column %q is not in the authoritative columns: %s", t.AutoIncrement.Column, Suggest(t.AutoIncrement.Column, names))
+	}
+}

@@ -1,0 +1,106 @@
+// Package vschema says which columns are filled from which sequences, in the JSON of Vitess's vschema
+// (proto/vschema.proto in Vitess v0.22.1), read strictly: a key that Vitess would ignore is an error here.
+//
+// The package is pure: bytes in, an immutable model or a list of every error out. A VSchema may be read by any
+// number of goroutines.
+package vschema
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// VSchema is a loaded and valid vschema: its keyspaces by name.
+type VSchema struct {
+	keyspaces map[string]*Keyspace
+}
+
+// Keyspace returns the keyspace with exactly that name.
+func (v *VSchema) Keyspace(name string) (*Keyspace, bool) {
+	k, ok := v.keyspaces[name]
+	return k, ok
+}
+
+// Keyspaces returns all keyspaces in the order of their names.
+func (v *VSchema) Keyspaces() []*Keyspace {
+	return sorted(v.keyspaces)
+}
+
+// Keyspace is one logical database. Those of a loaded VSchema are unsharded, see Load.
+type Keyspace struct {
+	Name string
+	// RequireExplicitRouting keeps the keyspace's tables from being found by an unqualified name from outside.
+	RequireExplicitRouting bool
+
+	sharded bool
+	tables  map[string]*Table
+}
+
+// Table returns the table with exactly that name: table names are case-sensitive, as in MySQL on Linux
+// (MySQL manual, "Identifier Case Sensitivity").
+func (k *Keyspace) Table(name string) (*Table, bool) {
+	t, ok := k.tables[name]
+	return t, ok
+}
+
+// Tables returns all tables that the vschema names in the keyspace, in the order of their names. An unsharded
+// database may have more.
+func (k *Keyspace) Tables() []*Table {
+	return sorted(k.tables)
+}
+
+// TableType is the "type" of a table in the vschema.
+type TableType string
+
+// The types of tables. A sequence is a table of the columns id, next_id and cache with one row.
+const (
+	Ordinary  TableType = ""
+	Sequence  TableType = "sequence"
+	reference TableType = "reference"
+)
+
+// Table is what the vschema says of one table.
+type Table struct {
+	Name          string
+	Type          TableType
+	AutoIncrement *AutoIncrement // nil when no column is filled from a sequence
+	Columns       []Column       // in table order
+	// Authoritative says that Columns is the whole table in its order, so that an INSERT without a column list
+	// can be understood from the vschema alone.
+	Authoritative bool
+}
+
+// Column returns the column of that name, in any case, as MySQL compares column names. Only the columns that the
+// vschema lists are known.
+func (t *Table) Column(name string) (Column, bool) {
+	for _, c := range t.Columns {
+		if strings.EqualFold(c.Name, name) {
+			return c, true
+		}
+	}
+	return Column{}, false
+}
+
+// AutoIncrement binds a column to the sequence that fills it.
+type AutoIncrement struct {
+	Column           string
+	SequenceKeyspace string
+	SequenceTable    string
+}
+
+// Column is one listed column. What else Vitess lists of it (default, size, collation_name, ...) is checked by Load
+// and has no part in filling or routing.
+type Column struct {
+	Name      string
+	Type      string // Vitess's name of the type, such as INT64 or VARCHAR; empty when not given
+	Invisible bool   // not part of SELECT * and of an INSERT without a column list
+}
+
+func sorted[V any](m map[string]V) []V {
+	values := make([]V, 0, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		values = append(values, m[name])
+	}
+	return values
+}
