@@ -161,6 +161,15 @@ func (c Charset) encode(dst []byte, name string) ([]byte, bool) {
 	return append(dst, text...), err == nil
 }
 
+// spells reports whether the character set can spell the identifier.
+func (c Charset) spells(name string) bool {
+	if isASCII(name) {
+		return true
+	}
+	_, ok := c.encode(nil, name)
+	return ok
+}
+
 func isASCII[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if text[i] >= 0x80 {

@@ -37,6 +37,14 @@ var classes = func() (t [256]class) {
 	return t
 }()
 
+// nameBytes is isNameByte as a table.
+var nameBytes = func() (t [256]bool) {
+	for c := range t {
+		t[c] = isNameByte(byte(c))
+	}
+	return t
+}()
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isWordByte reports whether c is an ASCII byte of unquoted identifiers and

@@ -28,7 +28,7 @@ type InsertStmt struct {
 	tableEnd            int // behind the table's name and its PARTITION clause
 	listOpen, listClose int // the parentheses of the column list; 0 when there is none
 	rows                []row
-	assigns             []assign // the values of SET; nil in the other forms
+	assigns             []assign // the values of SET; none in the other forms
 	aliasEnd            int      // behind the row alias; 0 when there is none
 	aliasClose          int      // the closing parenthesis of its columns; 0 when there are none
 	updateEnd           int      // behind the last assignment of ON DUPLICATE KEY UPDATE
@@ -229,11 +229,11 @@ func (s *InsertStmt) partition(sc *scanner, t token) (token, error) {
 func (s *InsertStmt) columnList(sc *scanner) (token, error) {
 	s.listOpen = sc.start
 	t := sc.next()
+	if sc.isQuery(t) {
+		return t, s.notUnderstood(sc, t)
+	}
 	for t != ')' {
 		var ok bool
-		if sc.isQuery(t) {
-			return t, s.notUnderstood(sc, t)
-		}
 		if t, ok = s.column(sc, t); !ok {
 			return t, s.notUnderstood(sc, t)
 		}

@@ -78,7 +78,11 @@ func (l *nameList) reset() { l.buf, l.ends = l.buf[:0], l.ends[:0] }
 
 // add takes the scanner's current token t as the next name.
 func (l *nameList) add(s *scanner, t token, c Charset) (ok bool) {
-	l.buf, ok = s.appendName(l.buf, t, c)
+	if text := s.text(); t == tokenWord && isASCII(text) {
+		l.buf, ok = append(l.buf, text...), true
+	} else {
+		l.buf, ok = s.appendName(l.buf, t, c)
+	}
 	l.ends = append(l.ends, len(l.buf))
 	return ok
 }

@@ -1,5 +1,7 @@
 package parser
 
+import "slices"
+
 // FillOptions are further edits that AppendFilled makes.
 type FillOptions struct {
 	// UpdateClause is put behind the last assignment of ON DUPLICATE KEY UPDATE,
@@ -7,6 +9,9 @@ type FillOptions struct {
 	// statement has no such clause.
 	UpdateClause string
 }
+
+// idRoom is how many bytes a row is expected to grow by.
+const idRoom = 22
 
 // AppendFilled appends the statement to dst with the values that value gives
 // for the column which Slots was asked for last, and returns dst. sql is the
@@ -23,7 +28,7 @@ func (s *InsertStmt) AppendFilled(
 	dst, sql []byte, column string,
 	value func(dst []byte, row int) ([]byte, bool), opts FillOptions,
 ) []byte {
-	e := editor{dst: dst, sql: sql}
+	e := editor{dst: slices.Grow(dst, len(sql)+idRoom*len(s.rows)), sql: sql}
 	s.fillColumns(&e, column)
 	if s.fillRows(&e, column, value) {
 		s.fillAlias(&e)
@@ -51,6 +56,14 @@ func (e *editor) copyTo(i int) {
 func (e *editor) insert(i int, text string) {
 	e.copyTo(i)
 	e.dst = append(e.dst, text...)
+}
+
+// endWord writes a space when the word written last would run into the next one,
+// as in SET id=”ON DUPLICATE KEY UPDATE.
+func (e *editor) endWord() {
+	if e.at < len(e.sql) && isNameByte(e.sql[e.at]) && isNameByte(e.dst[len(e.dst)-1]) {
+		e.dst = append(e.dst, ' ')
+	}
 }
 
 // fillColumns writes the column list, as far as it has to be changed.
@@ -107,6 +120,7 @@ func (s *InsertStmt) fillRows(e *editor, column string, value func([]byte, int) 
 				e.at = int(p.end)
 			}
 		}
+		e.endWord()
 		filled = filled || ok
 	}
 	return filled

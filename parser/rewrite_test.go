@@ -104,6 +104,12 @@ func TestAppendFilled(t *testing.T) {
 			want: "insert into ua(val,n, `id`) values('a',1, 101) as new(x, y , seqgate_id) on duplicate key update n=y"},
 		{name: "row alias, column present", sql: "insert into ua(id) values(0) as new on duplicate key update n=new.id",
 			want: "insert into ua(id) values(101) as new on duplicate key update n=new.id"},
+		{name: "set without a space", sql: "insert into ua set id=''on duplicate key update n=1",
+			want: "insert into ua set id=101 on duplicate key update n=1"},
+		{name: "absent in set without a space", sql: "insert into ua set val='a'on duplicate key update n=1",
+			want: "insert into ua set val='a', `id` = 101 on duplicate key update n=1"},
+		{name: "variables named as keywords", sql: "insert into ua set val=@as, id=null, n=ua.on on duplicate key update n=@@on",
+			want: "insert into ua set val=@as, id=101, n=ua.on on duplicate key update n=@@on"},
 		{name: "set with alias", sql: "insert into ua set val=1 as new on duplicate key update n=new.val",
 			want: "insert into ua set val=1, `id` = 101 as new(`val`, `seqgate_id`) on duplicate key update n=new.val"},
 		{name: "alias without columns", sql: "insert into ua values() as new on duplicate key update n=1",
@@ -206,5 +212,28 @@ func TestAppendFilledSome(t *testing.T) {
 				t.Errorf("AppendFilled(%q) = %q, want %q", test.sql, got, test.want)
 			}
 		})
+	}
+}
+
+// A session reads all its statements into one InsertStmt: nothing of one may
+// show in the next.
+func TestAppendFilledInUsedMemory(t *testing.T) {
+	var used InsertStmt
+	for range 2 {
+		for _, sql := range insertCorpus {
+			fresh, freshErr := ParseInsert([]byte(sql), Mode{})
+			usedErr := used.Parse([]byte(sql), Mode{})
+			if fmt.Sprint(freshErr) != fmt.Sprint(usedErr) {
+				t.Fatalf("Parse(%q) in used memory: %v, else %v", sql, usedErr, freshErr)
+			}
+			if freshErr != nil {
+				continue
+			}
+			want, wantStates, freshErr := fillAll(fresh, sql, "id", uaColumns, FillOptions{})
+			got, gotStates, usedErr := fillAll(&used, sql, "id", uaColumns, FillOptions{})
+			if got != want || gotStates != wantStates || fmt.Sprint(freshErr) != fmt.Sprint(usedErr) {
+				t.Errorf("%q in used memory is %q, %s, %v, else %q, %s, %v", sql, got, gotStates, usedErr, want, wantStates, freshErr)
+			}
+		}
 	}
 }

@@ -1,6 +1,10 @@
 package parser
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // token is the kind of a token. A punctuation character is its own kind.
 type token uint8
@@ -15,7 +19,7 @@ const (
 	tokenInvalid       // the rest cannot be read with certainty
 )
 
-// quickQuoted is how many bytes of a quoted text are looked at one by one
+// quickQuoted is how many bytes of a quoted text are looked at, eight at a time,
 // before the search that has a dearer start but runs faster is used.
 const quickQuoted = 48
 
@@ -71,7 +75,7 @@ func (s *scanner) next() token {
 		case classWord:
 			if s.layout == layoutSafe {
 				j := i + 1
-				for j < len(sql) && isNameByte(sql[j]) {
+				for j < len(sql) && nameBytes[sql[j]] {
 					j++
 				}
 				return s.token(tokenWord, i, j)
@@ -150,20 +154,32 @@ func (s *scanner) quoted(i int, escapes bool) int {
 		return s.quotedWide(i, escapes)
 	}
 	sql, quote := s.sql, s.sql[i]
-	limit := min(i+quickQuoted, len(sql))
-	for i++; i < limit; i++ {
-		switch c := sql[i]; {
-		case c == quote:
-			if i+1 < len(sql) && sql[i+1] == quote {
-				i++
-				continue
-			}
+	escape := quote
+	if escapes {
+		escape = '\\'
+	}
+	limit := min(i+quickQuoted, len(sql)-8)
+	for i++; i < limit; {
+		n := indexEither8(binary.LittleEndian.Uint64(sql[i:]), quote, escape)
+		i += n
+		switch {
+		case n == 8:
+		case sql[i] == quote && sql[i+1] != quote:
 			return i + 1
-		case c == '\\' && escapes:
-			i++
+		default:
+			i += 2
 		}
 	}
 	return quotedLong(sql, i, quote, escapes)
+}
+
+// indexEither8 returns the index of the first a or b among the 8 bytes of text,
+// the lowest first, or 8.
+func indexEither8(text uint64, a, b byte) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	x, y := text^(ones*uint64(a)), text^(ones*uint64(b))
+	zeros := ((x - ones) &^ x) | ((y - ones) &^ y) // the lowest top bit is right
+	return bits.TrailingZeros64(zeros&tops) >> 3
 }
 
 // quotedLong is quoted from within the text on. It looks for the quote and the

@@ -3,9 +3,11 @@ package parser
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -105,40 +107,42 @@ func execute(t *testing.T, c *sql.Conn, query string) (o outcome) {
 }
 
 // fillLikeServer fills the statement with ids from 100 on. It returns the text
-// unchanged when the server refuses it, or when it could not be read.
-func fillLikeServer(t *testing.T, query string, m Mode) (filled string, ok bool) {
-	t.Helper()
+// unchanged when that is what the server is to refuse. Without an error every
+// row is either open or explicit.
+func fillLikeServer(query string, m Mode) (string, error) {
 	s, err := ParseInsert([]byte(query), m)
 	if err != nil {
-		t.Errorf("ParseInsert(%q): %v", query, err)
-		return query, false
+		return "", err
 	}
 	slots, err := s.Slots(nil, []byte(query), "id", uaColumns)
 	if errors.Is(err, ErrServerRefuses) {
-		return query, true
+		return query, nil
 	}
 	if err != nil {
-		t.Errorf("Slots(%q): %v", query, err)
-		return query, false
+		return "", err
 	}
 	id := 99
-	return string(s.AppendFilled(nil, []byte(query), "id", func(dst []byte, row int) ([]byte, bool) {
-		switch slots[row].State {
-		case Explicit:
+	filled := s.AppendFilled(nil, []byte(query), "id", func(dst []byte, row int) ([]byte, bool) {
+		if slots[row].State != Open {
 			return dst, false
-		case Open:
-			id++
-			return fmt.Appendf(dst, "LAST_INSERT_ID(%d)", id), true
 		}
-		t.Errorf("row %d of %q is neither open nor explicit", row, query)
-		return dst, false
-	}, FillOptions{})), true
+		id++
+		return fmt.Appendf(dst, "LAST_INSERT_ID(%d)", id), true
+	}, FillOptions{})
+	if states := slotStates(slots); strings.Trim(states, "OE") != "" {
+		return "", fmt.Errorf("the rows are %s", states)
+	}
+	return string(filled), nil
 }
 
 // Each statement is run as it is on a table with AUTO_INCREMENT, and filled on a
-// table without: the tables must be equal afterwards.
+// table without: the tables must be equal afterwards. A statement that cannot be
+// filled must be one that the server refuses.
 func TestFilledStatementsOnServers(t *testing.T) {
-	modes := []string{"STRICT_TRANS_TABLES", "", "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO"}
+	modes := []string{
+		"STRICT_TRANS_TABLES", "", "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO",
+		"ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES",
+	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		native, filled := connect(t, s), connect(t, s)
 		mustExec(t, native, "create table ua(id bigint auto_increment primary key, val varchar(64) unique, n int default 0) auto_increment=100")
@@ -150,15 +154,15 @@ func TestFilledStatementsOnServers(t *testing.T) {
 				mustExec(t, c, "set sql_mode='"+sqlMode+"'", "drop table if exists other", "create table other(u char(1), n int)")
 			}
 			for _, query := range corpus {
-				text, ok := fillLikeServer(t, query, m)
-				if !ok {
-					continue
-				}
+				text, err := fillLikeServer(query, m)
 				for _, c := range []*sql.Conn{native, filled} {
 					mustExec(t, c, "insert into ua(id, val, n) values (1, 'dup', 1)")
 				}
 				want, got := execute(t, native, query), execute(t, filled, text)
-				if diff := cmp.Diff(want, got); diff != "" {
+				if err != nil && want.Errno == 0 {
+					t.Errorf("sql_mode %q: the server executes %s, but: %v", sqlMode, query, err)
+				}
+				if diff := cmp.Diff(want, got); diff != "" && err == nil {
 					t.Errorf("sql_mode %q: %s\nfilled as %s\ndiffers (-native +filled):\n%s", sqlMode, query, text, diff)
 				}
 			}
@@ -394,6 +398,40 @@ func TestNamesOnServers(t *testing.T) {
 			var n int
 			if err := c.QueryRowContext(context.Background(), "select count(*) from `"+st.Table+"`").Scan(&n); err != nil || n != 1 {
 				t.Errorf("%s: the table %q, read as %q, has %d rows (%v)", charset, name, st.Table, n, err)
+			}
+		}
+	})
+}
+
+// The placeholders are those that the server counts.
+func TestParamsOnServers(t *testing.T) {
+	queries := []string{
+		"insert into ua values (?,?,?)",
+		"insert into ua(val) values ('?'),(\"?\"),(?) -- ?",
+		"insert into ua(val, n) values (concat(?,'\\'?',?), -?),(? /* ? */, ?+?) # ?",
+		"insert into ua set val=?, n=? on duplicate key update n=?",
+		"replace into ua(n) values ((select count(*) from ua where n=? and val=?))",
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		c := connect(t, s)
+		mustExec(t, c, "create table ua(id bigint primary key, val varchar(64) unique, n int default 0)")
+		for _, query := range queries {
+			st, err := ParseInsert([]byte(query), Mode{MariaDB: s.IsMariaDB()})
+			if err != nil {
+				t.Errorf("ParseInsert(%q): %v", query, err)
+				continue
+			}
+			if err := c.Raw(func(raw any) error {
+				stmt, err := raw.(driver.ConnPrepareContext).PrepareContext(context.Background(), query)
+				if err != nil {
+					return err
+				}
+				if want := stmt.NumInput(); st.Params != want {
+					t.Errorf("%q has %d placeholders, by the server %d", query, st.Params, want)
+				}
+				return stmt.Close()
+			}); err != nil {
+				t.Errorf("prepare %q: %v", query, err)
 			}
 		}
 	})

@@ -116,7 +116,7 @@ func (s *InsertStmt) bind(column string, tableColumns []string) error {
 func (b *binding) find(named []string) error {
 	b.index = -1
 	for i, name := range named {
-		if !strings.EqualFold(name, b.column) {
+		if !sameColumn(name, b.column) {
 			continue
 		}
 		if b.index >= 0 {
@@ -127,14 +127,17 @@ func (b *binding) find(named []string) error {
 	return nil
 }
 
+// sameColumn reports whether two columns' names are equal but for case. MySQL
+// folds some more, so that it may refuse a statement with both as having one
+// column twice.
+func sameColumn(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
+
 // spellable checks that the names which AppendFilled may have to write can be
 // written in the client's character set.
 func (s *InsertStmt) spellable() error {
-	_, ok := s.mode.Charset.encode(nil, s.bound.column)
+	ok := s.mode.Charset.spells(s.bound.column)
 	for _, name := range s.bound.columns {
-		if ok {
-			_, ok = s.mode.Charset.encode(nil, name)
-		}
+		ok = ok && s.mode.Charset.spells(name)
 	}
 	if !ok {
 		return &UnsupportedError{
@@ -189,19 +192,30 @@ func (s *InsertStmt) readsColumn(sc *scanner) bool {
 	if isPlainWord(s.bound.column) && !Mentions(sc.sql[first:last], s.bound.column) {
 		return false
 	}
-	sc.end = int(first)
-	for row := 0; ; {
-		t := sc.next()
-		if t == tokenEOF || t == tokenInvalid || sc.start >= int(last) {
+	for i, a := range s.assigns {
+		if i != s.bound.index && s.readsColumnIn(sc, a.start, a.end) {
+			return true
+		}
+	}
+	if len(s.assigns) > 0 {
+		return false
+	}
+	for i, r := range s.rows {
+		p := s.bound.places[i]
+		if s.readsColumnIn(sc, r.open+1, p.start) || s.readsColumnIn(sc, p.end, r.close) {
+			return true
+		}
+	}
+	return false
+}
+
+// readsColumnIn is readsColumn for the values in one part of the text.
+func (s *InsertStmt) readsColumnIn(sc *scanner, from, to uint32) bool {
+	sc.end = int(from)
+	for {
+		switch t := sc.next(); {
+		case sc.start >= int(to), t == tokenEOF, t == tokenInvalid:
 			return false
-		}
-		for row < len(s.bound.places)-1 && sc.start >= int(s.bound.places[row].end) {
-			row++
-		}
-		p := s.bound.places[row]
-		own := sc.start >= int(p.start) && sc.end <= int(p.end)
-		switch {
-		case own:
 		case t == '(':
 			sc.skipSubquery()
 		case isName(t) && s.isColumn(sc, t):
@@ -213,7 +227,7 @@ func (s *InsertStmt) readsColumn(sc *scanner) bool {
 // isColumn reports whether the current token t is the bound column's name.
 func (s *InsertStmt) isColumn(sc *scanner, t token) bool {
 	name, ok := sc.appendName(nil, t, s.mode.Charset)
-	return ok && strings.EqualFold(string(name), s.bound.column)
+	return ok && sameColumn(string(name), s.bound.column)
 }
 
 // skipSubquery moves to the end of the subquery that the current token, an

@@ -31,7 +31,7 @@ func Split(dst []Span, sql []byte, m Mode) ([]Span, error) {
 				dst = append(dst, Span{begin, len(sql)})
 			}
 			return dst, nil
-		case s.beginsCompound(t):
+		case t != tokenInvalid && s.beginsCompound(t):
 			return append(dst, Span{begin, len(sql)}), ErrCompound
 		}
 		last := t

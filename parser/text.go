@@ -26,8 +26,10 @@ func (l *literals) text(text []byte) Slot {
 	if len(text) == 0 && l.mode.EmptyStringIsNull {
 		return Slot{State: Open}
 	}
-	if bytes.ContainsAny(text, "\x00\n\v\f\r") {
-		return Slot{State: Unknown} // the servers differ
+	for _, c := range text {
+		if c < ' ' && c != '\t' {
+			return Slot{State: Unknown} // the servers differ
+		}
 	}
 	number := bytes.Trim(text, " \t")
 	negative := len(number) > 0 && number[0] == '-'
@@ -70,7 +72,8 @@ func (l *literals) quoted(s *scanner) (Slot, bool) {
 	if len(prefix) > 1 && !isPlainIntroducer(prefix) {
 		return Slot{State: Unknown}, true
 	}
-	text := s.appendString(nil)
+	var room [64]byte // on the stack
+	text := s.appendString(room[:0])
 	for t = s.next(); t == tokenString; t = s.next() {
 		text = s.appendString(text)
 	}

@@ -80,13 +80,13 @@ func evaluate(node ast.ExprNode) (n int64, null, ok bool) {
 		}
 	case *ast.UnaryOperationExpr:
 		if n, null, ok = evaluate(e.V); ok && !null {
-			n, ok = unary(e.Op, n)
+			n, ok = evaluateUnary(e.Op, n)
 		}
 		return n, null, ok
 	case *ast.BinaryOperationExpr:
 		a, nullA, okA := evaluate(e.L)
 		b, nullB, okB := evaluate(e.R)
-		n, ok = binary(e.Op, a, b)
+		n, ok = evaluateBinary(e.Op, a, b)
 		null = nullA || nullB
 		return n, null, okA && okB && (ok || null && isStrictInNull(e.Op))
 	}
@@ -103,7 +103,7 @@ func isStrictInNull(op opcode.Op) bool {
 	return false
 }
 
-func unary(op opcode.Op, n int64) (int64, bool) {
+func evaluateUnary(op opcode.Op, n int64) (int64, bool) {
 	switch op {
 	case opcode.Plus:
 		return n, true
@@ -115,7 +115,7 @@ func unary(op opcode.Op, n int64) (int64, bool) {
 	return 0, false
 }
 
-func binary(op opcode.Op, a, b int64) (int64, bool) {
+func evaluateBinary(op opcode.Op, a, b int64) (int64, bool) {
 	switch op {
 	case opcode.Plus:
 		return a + b, (a+b > a) == (b > 0)

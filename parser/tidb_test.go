@@ -169,10 +169,10 @@ func filledDiff(before, after *ast.InsertStmt, index int) string {
 	return ""
 }
 
-// comparable reports whether the text is in the domain in which the TiDB parser
+// isComparable reports whether the text is in the domain in which the TiDB parser
 // is held to read as the servers do: UTF-8 without control characters, and no
 // version comments, which it always executes.
-func comparable(sql string) bool {
+func isComparable(sql string) bool {
 	if !utf8.ValidString(sql) || strings.Contains(sql, "/*!") || strings.Contains(sql, "/*T!") {
 		return false
 	}

@@ -19,7 +19,9 @@ func (s *scanner) row() token {
 		t := s.next()
 		switch t {
 		case tokenWord, tokenName:
-			s.note(t)
+			if !isDigit(s.sql[s.start]) {
+				s.note(t)
+			}
 		case ',':
 			if depth == 0 {
 				s.values++
@@ -48,15 +50,19 @@ func (s *scanner) value(t token) (value, token) {
 	if t == tokenParam {
 		v.params--
 	}
-	for depth := 0; ; t = s.next() {
+	last := tokenEOF
+	for depth := 0; ; last, t = t, s.next() {
 		switch t {
 		case tokenEOF, tokenInvalid, tokenVersion, ';':
 			return v, s.close(depth, t)
 		case tokenWord, tokenName:
-			if depth == 0 && s.endsValue(t) {
+			// After an @ or a dot there are no keywords.
+			if depth == 0 && last != '@' && last != '.' && s.endsValue(t) {
 				return v, t
 			}
-			s.note(t)
+			if !isDigit(s.sql[s.start]) {
+				s.note(t)
+			}
 		case ',':
 			if depth == 0 {
 				return v, t
@@ -94,14 +100,12 @@ func (s *scanner) endsValue(t token) bool {
 	return false
 }
 
-// note remembers what the word or name t, seen in a value, says of the whole
-// statement.
+// note remembers what the word or name t, seen in a value and no number, says of
+// the whole statement.
 func (s *scanner) note(t token) {
 	text := s.text()
 	if t == tokenName {
 		text = text[1 : len(text)-1]
-	} else if isDigit(text[0]) {
-		return
 	}
 	switch len(text) {
 	case 4:

@@ -1,6 +1,9 @@
 package parser
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Writes appends to dst the tables that the text may insert into: every name
 // that follows INSERT, REPLACE or INTO and their modifiers, anywhere in the
@@ -11,7 +14,7 @@ import "bytes"
 func Writes(dst []Table, sql []byte, m Mode) []Table {
 	for i := 0; i < len(sql); {
 		if !isWordByte(sql[i]) {
-			i++
+			i += escapeWidth(sql[i:])
 			continue
 		}
 		var word keyword
@@ -74,11 +77,19 @@ func rawName(text []byte, i int, m Mode) (name string, end int, ok bool) {
 		if !ok {
 			raw = s.text()
 		}
-		return string(raw), i + s.end, true
+		return strings.TrimRight(string(raw), `\`), i + s.end, true
 	}
 	for end = i; end < len(text) && isWordByte(text[end]); end++ {
 	}
 	return string(text[i:end]), end, end > i
+}
+
+// escapeWidth returns 2 for an escape of white space as literals have it, else 1.
+func escapeWidth(text []byte) int {
+	if len(text) > 1 && text[0] == '\\' && (text[1] == 'n' || text[1] == 'r' || text[1] == 't') {
+		return 2
+	}
+	return 1
 }
 
 // skipNoise returns the index of the first byte from i on that is not white
@@ -89,7 +100,7 @@ func skipNoise(text []byte, i int) (end int, versioned bool) {
 		rest := text[i:]
 		switch c := text[i]; {
 		case isSpace(c), c == '\\', c == 0xa0, c == 0xff:
-			i++
+			i += escapeWidth(rest)
 		case c == '#', bytes.HasPrefix(rest, []byte("--")):
 			i = endOfLine(text, i)
 		case bytes.HasPrefix(rest, []byte("*/")):

@@ -50,6 +50,8 @@ type catalogEntry struct {
 	table    tableInfo
 	sequence tableInfo
 	asked    time.Time
+	binding  *Binding // what follows from it; nil: the table has no sequence
+	err      error    // ... or why that cannot be said
 }
 
 // tableInfo is what information_schema says of one table.
@@ -78,32 +80,38 @@ func (c *catalog) Forget() {
 
 // Binding gives how the ids of a table are made, nil when it has no sequence.
 func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
-	if c.vschema != nil {
-		return c.declared(ctx, k, schema, table)
-	}
-	if strings.HasSuffix(table, sequenceSuffix) {
+	if c.vschema != nil && c.declaration(k, schema, table) == nil {
 		return nil, nil
 	}
 	e, err := c.lookup(ctx, k, schema, table)
 	if err != nil {
 		return nil, err
 	}
-	return e.conventional(k, schema, table)
+	return e.binding, e.err
+}
+
+// bind works out what follows from a description.
+func (c *catalog) bind(e *catalogEntry, k *Keyspace, schema, table string) {
+	if c.vschema == nil {
+		e.binding = e.conventional(k, schema, table)
+	} else if t := c.declaration(k, schema, table); t != nil {
+		e.binding, e.err = c.declared(e, t, schema)
+	}
 }
 
 // sequenceSuffix is what the convention adds to a table's name.
 const sequenceSuffix = "_seq"
 
 // conventional applies the convention to a table.
-func (e *catalogEntry) conventional(k *Keyspace, schema, table string) (*Binding, error) {
-	if !e.sequence.looksLikeSequence() || !e.table.exists {
-		return nil, nil
+func (e *catalogEntry) conventional(k *Keyspace, schema, table string) *Binding {
+	if !e.sequence.looksLikeSequence() || !e.table.exists || strings.HasSuffix(table, sequenceSuffix) {
+		return nil
 	}
 	column := e.table.idColumn()
 	if column == nil {
-		return nil, nil
+		return nil
 	}
-	return e.binding(table, column, sequence.Name{Keyspace: k.Name, Database: schema, Table: table + sequenceSuffix}), nil
+	return e.bound(table, column, sequence.Name{Keyspace: k.Name, Database: schema, Table: table + sequenceSuffix})
 }
 
 // looksLikeSequence goes by the columns alone: that the comment is missing is
@@ -154,7 +162,7 @@ func (c *columnInfo) invisible() bool {
 	return strings.Contains(strings.ToUpper(c.extra), "INVISIBLE")
 }
 
-// max is the largest id that the column holds; 0 for a type that holds none.
+// max is the largest id that an integer column holds; 0 for other types.
 // Ids are signed 64-bit numbers, as Vitess's are.
 func (c *columnInfo) max() int64 {
 	typ := strings.ToLower(c.columnType)
@@ -170,8 +178,6 @@ func (c *columnInfo) max() int64 {
 		bits = 32
 	case "bigint":
 		return math.MaxInt64
-	case "decimal", "float", "double":
-		return math.MaxInt64
 	default:
 		return 0
 	}
@@ -181,7 +187,7 @@ func (c *columnInfo) max() int64 {
 	return 1<<bits - 1
 }
 
-func (e *catalogEntry) binding(table string, column *columnInfo, name sequence.Name) *Binding {
+func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Name) *Binding {
 	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(), Max: column.max(), Sequence: name}
 	if b.Max == 0 {
 		b.Max = math.MaxInt64
@@ -194,24 +200,24 @@ func (e *catalogEntry) binding(table string, column *columnInfo, name sequence.N
 	return b
 }
 
-// declared applies the vschema. A table that it does not name, or a database
-// that is no keyspace of it, has no sequence.
-func (c *catalog) declared(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
+// declaration gives what the vschema says of a table, nil when it has no
+// sequence: the vschema does not name it, or its database is no keyspace.
+func (c *catalog) declaration(k *Keyspace, schema, table string) *vschema.Table {
 	if schema != k.Database {
-		return nil, nil
+		return nil
 	}
 	declared, ok := c.vschema.Keyspace(k.Name)
 	if !ok {
-		return nil, nil
+		return nil
 	}
-	t, ok := declared.Table(table)
-	if !ok || t.AutoIncrement == nil {
-		return nil, nil
+	if t, ok := declared.Table(table); ok && t.AutoIncrement != nil {
+		return t
 	}
-	e, err := c.lookup(ctx, k, schema, table)
-	if err != nil {
-		return nil, err
-	}
+	return nil
+}
+
+// declared applies the vschema.
+func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*Binding, error) {
 	name := c.sequenceName(t.AutoIncrement.SequenceKeyspace, t.AutoIncrement.SequenceTable)
 	if !e.table.exists {
 		return nil, nil // the server answers 1146
@@ -219,13 +225,15 @@ func (c *catalog) declared(ctx context.Context, k *Keyspace, schema, table strin
 	column := e.table.column(t.AutoIncrement.Column)
 	if column == nil {
 		return nil, fmt.Errorf("the vschema fills column '%s' of table '%s.%s', which has no such column; correct the vschema or the table",
-			t.AutoIncrement.Column, schema, table)
+			t.AutoIncrement.Column, schema, t.Name)
 	}
-	b := e.binding(table, column, name)
+	b := e.bound(t.Name, column, name)
 	if t.Authoritative {
 		b.Columns = b.Columns[:0]
 		for _, column := range t.Columns {
-			b.Columns = append(b.Columns, column.Name)
+			if !column.Invisible {
+				b.Columns = append(b.Columns, column.Name)
+			}
 		}
 	}
 	return b, nil
@@ -335,6 +343,7 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 			c.log.Warn("table not described", "table", key.schema+"."+key.table, "err", err)
 			return nil, err
 		}
+		c.bind(e, k, key.schema, key.table)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.epoch == epoch {

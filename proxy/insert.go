@@ -21,6 +21,9 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if b == nil || err != nil {
 		return p, err
 	}
+	if err := s.knowLastID(); err != nil {
+		return p, err
+	}
 	s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns)
 	if errors.Is(err, parser.ErrServerRefuses) {
 		return p, nil // rows of the wrong length and the like: the server's own error, and no id is used
@@ -61,18 +64,24 @@ func effectOfExplicit(stmt *parser.InsertStmt) effect {
 // when the statement goes to the server as it is.
 func (s *session) parseInsert(sql []byte) (*Binding, error) {
 	err := s.insert.Parse(sql, s.state.mode)
-	var form *parser.UnsupportedError
-	switch {
-	case err == nil:
+	if err == nil {
 		return s.binding(s.insert.Schema, s.insert.Table)
-	case errors.As(err, &form):
+	}
+	return nil, s.refuseUnread(err, sql)
+}
+
+// refuseUnread refuses an INSERT that could not be read, unless its table has no
+// sequence: then the server judges it.
+func (s *session) refuseUnread(err error, sql []byte) error {
+	var form *parser.UnsupportedError
+	if errors.As(err, &form) {
 		b, lookupErr := s.binding(form.Schema, form.Table)
 		if b == nil || lookupErr != nil {
-			return nil, lookupErr
+			return lookupErr
 		}
-		return nil, refuseForm(err, b.Table)
+		return refuseForm(err, b.Table)
 	}
-	return nil, s.refuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
+	return s.refuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
 }
 
 // refuseForm refuses a statement that the parser understood well enough to know
@@ -200,7 +209,9 @@ func (s *session) answerOK() (okPacket, error) {
 	if first(payload) != mysql.OK_HEADER || !valid {
 		return ok, &backendError{fmt.Errorf("answer to an INSERT begins with %#x", first(payload))}
 	}
-	ok.rest = append([]byte(nil), ok.rest...)
+	if len(ok.rest) > 0 {
+		ok.rest = append([]byte(nil), ok.rest...)
+	}
 	s.answer.status = ok.status
 	return ok, nil
 }
@@ -210,7 +221,8 @@ func (s *session) replyOK(ok okPacket) error {
 	if s.out.more {
 		ok.status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
-	return s.reply(ok.append(make([]byte, 0, 32+len(ok.rest))))
+	s.scratch = ok.append(s.packetBuffer())
+	return s.replyPacket(s.scratch)
 }
 
 // probe finds the first id of the statement's block that is in the table. Ids

@@ -82,7 +82,7 @@ func (s *session) textBegin(payload []byte) int {
 func (s *session) queryOne(payload []byte, begin, size int) error {
 	p, err := s.plan(payload[begin:])
 	if err == nil && p.kind == planFill {
-		s.scratch = append(s.scratch[:0], payload[:begin]...)
+		s.scratch = append(s.packetBuffer(), payload[:begin]...)
 		s.scratch, err = s.fillText(s.scratch, payload[begin:], &p.fill)
 	}
 	if err == nil {
@@ -103,7 +103,7 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 func (s *session) finish(p *plan) (err error) {
 	switch p.kind {
 	case planFill:
-		if err := s.send(s.scratch); err != nil {
+		if err := s.sendPacket(s.scratch); err != nil {
 			return err
 		}
 		return s.settleFill(&p.fill, target{s.insertSchema(), s.insert.Table})
@@ -238,13 +238,13 @@ func (s *session) queryPart(attributes, sql []byte) error {
 	}
 	switch p.kind {
 	case planFill:
-		s.scratch = append(s.scratch[:0], attributes...)
+		s.scratch = append(s.packetBuffer(), attributes...)
 		if s.scratch, err = s.fillText(s.scratch, sql, &p.fill); err != nil {
 			return err
 		}
 	case planPass, planReport:
-		s.scratch = append(append(s.scratch[:0], attributes...), sql...)
-		if err := s.send(s.scratch); err != nil {
+		s.scratch = append(append(s.packetBuffer(), attributes...), sql...)
+		if err := s.sendPacket(s.scratch); err != nil {
 			return err
 		}
 	}

@@ -198,6 +198,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// Ready reports whether new clients are taken.
+func (s *Server) Ready() bool { return !s.draining.Load() }
+
 // interrupt wakes a session that waits for its client.
 func interrupt(c net.Conn) { _ = c.SetReadDeadline(time.Unix(1, 0)) }
 

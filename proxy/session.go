@@ -169,6 +169,33 @@ func (s *session) reply(payload []byte) error {
 	return s.writeFront(b)
 }
 
+// packetBuffer gives the session's own buffer, with room for a header.
+func (s *session) packetBuffer() []byte { return append(s.scratch[:0], 0, 0, 0, 0) }
+
+// replyPacket sends a packet that was built in packetBuffer.
+func (s *session) replyPacket(b []byte) error {
+	if len(b)-headerSize >= maxPayload {
+		return s.reply(b[headerSize:])
+	}
+	putHeader(b, s.out.sequence)
+	s.out.sequence++
+	return s.writeFront(b)
+}
+
+func putHeader(b []byte, sequence byte) {
+	n := len(b) - headerSize
+	b[0], b[1], b[2], b[3] = byte(n), byte(n>>8), byte(n>>16), sequence
+}
+
+// sendPacket sends a command that was built in packetBuffer.
+func (s *session) sendPacket(b []byte) error {
+	if len(b)-headerSize >= maxPayload {
+		return s.send(b[headerSize:])
+	}
+	putHeader(b, 0)
+	return s.writeBack(b)
+}
+
 func (s *session) writeFront(b []byte) error {
 	if _, err := s.front.Write(b); err != nil {
 		return &frontError{err}

@@ -23,11 +23,25 @@ type sessionState struct {
 	restore bool
 }
 
-// know asks the backend for what is not known of the session.
+// know asks the backend for the settings that say how SQL text reads.
 func (s *session) know() error {
+	if s.state.environmentKnown {
+		return nil
+	}
+	return s.ask()
+}
+
+// knowLastID asks for LAST_INSERT_ID() too: a filled statement may have to set
+// it back.
+func (s *session) knowLastID() error {
 	if s.state.environmentKnown && s.state.lastIDKnown {
 		return nil
 	}
+	return s.ask()
+}
+
+// ask asks the backend for all that is not known of the session.
+func (s *session) ask() error {
 	row, err := s.queryRow("SELECT @@sql_mode, @@character_set_client, DATABASE(), LAST_INSERT_ID()", 4)
 	if err != nil {
 		return err

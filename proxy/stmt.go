@@ -217,9 +217,9 @@ func (s *session) executeSeen(st *statement, size int) error {
 
 // executeInsert executes an INSERT or REPLACE, with ids where some are open.
 func (s *session) executeInsert(st *statement, payload []byte, size int) error {
-	err := s.know()
-	if err == nil {
-		err = s.stillBound(st)
+	err := s.stillBound(st)
+	if err == nil && st.fill != nil {
+		err = s.knowLastID()
 	}
 	if err != nil {
 		s.front.skip(size)
@@ -321,13 +321,13 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 		params, err = s.fillParams(st, p, params)
 	}
 	if err == nil {
-		s.scratch = s.appendExecute(s.scratch[:0], id, flags, params)
+		s.scratch = s.appendExecute(s.packetBuffer(), id, flags, params)
 	}
 	s.front.skip(size)
 	if err != nil {
 		return err
 	}
-	if err := s.send(s.scratch); err != nil {
+	if err := s.sendPacket(s.scratch); err != nil {
 		return err
 	}
 	err = s.settleExecute(st, p)

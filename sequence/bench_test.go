@@ -2,10 +2,12 @@ package sequence_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
@@ -90,15 +92,75 @@ func newBenchSequence(tb testing.TB) *sequence.Sequence {
 
 // perGoroutine runs f b.N times in all, shared out to goroutines.
 func perGoroutine(b *testing.B, goroutines int, f func()) {
+	eachGoroutine(b, goroutines, func() func() { return f })
+}
+
+// eachGoroutine is perGoroutine with an f for each goroutine, which begin makes.
+func eachGoroutine(b *testing.B, goroutines int, begin func() func()) {
 	b.ReportAllocs()
 	var all sync.WaitGroup
 	b.ResetTimer()
 	for i := range goroutines {
 		all.Go(func() {
+			f := begin()
 			for range (b.N + i) / goroutines {
 				f()
 			}
 		})
 	}
 	all.Wait()
+}
+
+// BenchmarkReserve measures refills: how fast clients with connections of their own reserve blocks from one row.
+func BenchmarkReserve(b *testing.B) {
+	servers, missing, err := servertest.StartShared()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, reason := range missing {
+		b.Log(reason)
+	}
+	for pair := range strings.SplitSeq(servers, ",") {
+		server, dsn, _ := strings.Cut(pair, "=")
+		for _, clients := range []int{1, 8} {
+			for _, strategy := range strategies {
+				b.Run(fmt.Sprintf("%s/clients=%d/%s", server, clients, strategy), func(b *testing.B) {
+					benchmarkReserve(b, dsn, strategy, clients)
+				})
+			}
+		}
+	}
+}
+
+func benchmarkReserve(b *testing.B, dsn, strategy string, clients int) {
+	admin := openPool(b, dsn)
+	for _, statement := range []string{"DROP DATABASE IF EXISTS seqgate_bench", "CREATE DATABASE seqgate_bench"} {
+		if _, err := admin.ExecContext(b.Context(), statement); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := sequence.Seed(b.Context(), admin, "seqgate_bench", "s", 1, 1000); err != nil {
+		b.Fatal(err)
+	}
+	stores := make(chan sequence.Store, clients)
+	for range clients {
+		store, err := sequence.NewStore(strategy, openPool(b, dsn))
+		if err != nil {
+			b.Fatal(err)
+		}
+		stores <- store
+	}
+	ctx := b.Context()
+	perClient := func() func() {
+		store, req := <-stores, sequence.Request{Database: "seqgate_bench", Table: "s", Need: 1}
+		return func() {
+			res, err := store.Reserve(ctx, req)
+			if err != nil {
+				b.Error(err)
+			}
+			req.After, req.Cache = res.Last(), res.Cache
+		}
+	}
+	eachGoroutine(b, clients, perClient)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "refills/s")
 }

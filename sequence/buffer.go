@@ -113,7 +113,8 @@ func (s *Sequence) nextBlock(ctx context.Context, n int64) (Range, error) {
 
 // atMark sees to the next segment. Of all the callers that find the mark reached one does it.
 func (s *Sequence) atMark(seg *segment) {
-	if !seg.mark.CompareAndSwap(seg.mark.Load(), noMark) {
+	mark := seg.mark.Load()
+	if mark == noMark || !seg.mark.CompareAndSwap(mark, noMark) {
 		return
 	}
 	s.mu.Lock()

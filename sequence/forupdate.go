@@ -6,7 +6,7 @@ import (
 )
 
 // ForUpdate reserves blocks as Vitess does, in four round trips: BEGIN; SELECT ... FOR UPDATE; UPDATE; COMMIT. The lock
-// on the row keeps all others out from the SELECT to the COMMIT. DB is a pool from [OpenPool].
+// on the row keeps all others out from the SELECT to the COMMIT. DB is a pool from [NewPool].
 type ForUpdate struct{ DB *sql.DB }
 
 var (

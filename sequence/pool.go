@@ -1,10 +1,12 @@
 package sequence
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -18,36 +20,42 @@ const lockWait = 2 * time.Second
 // poolSize is how many sequences of one server are refilled at the same time.
 const poolSize = 8
 
-// OpenPool opens the small pool of connections that the stores of one server share. dsn is as go-sql-driver/mysql writes
-// it. Each connection begins with one SET statement that makes the stores independent of the server's defaults:
-//
-//   - innodb_lock_wait_timeout and lock_wait_timeout of 2 s, against row locks and against table locks (ALTER TABLE,
-//     LOCK TABLES);
-//   - autocommit=1: where it is off by default, an UPDATE would reserve nothing until a COMMIT;
-//   - a strict sql_mode: a value out of range is an error and never clipped.
-//
-// It does not connect yet. It returns an error when dsn is malformed.
+// OpenPool is [NewPool] for a server named as go-sql-driver/mysql writes it. It returns an error when dsn is malformed.
 func OpenPool(dsn string) (*sql.DB, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("data source name of a sequence's server: %w", err)
 	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 2 * time.Second // of connecting
-	}
-	cfg.RejectReadOnly = false // it would hide the server's reason; a read-only server's connections are dropped here
-	cfg.Logger = &mysql.NopLogger{}
-	if cfg.Params == nil {
-		cfg.Params = map[string]string{}
-	}
+	return NewPool(cfg)
+}
+
+// NewPool returns the small pool of connections that all stores of one server share. It does not connect yet. Each
+// connection begins with one SET statement, without which a server's defaults could break what a store promises:
+//
+//   - autocommit=1: without it an UPDATE reserves nothing until a COMMIT;
+//   - completion_type='NO_CHAIN': with CHAIN a COMMIT begins the next transaction, and the UPDATE after it, of another
+//     store too, reserves nothing;
+//   - a strict sql_mode: a value out of range is an error and never clipped;
+//   - innodb_lock_wait_timeout and lock_wait_timeout of 2 s, against row locks and table locks (ALTER TABLE, LOCK TABLES).
+//
+// What cfg says for these is not used; nor is its RejectReadOnly, which would hide the server's reason. NewPool returns
+// an error when cfg contradicts itself.
+func NewPool(cfg *mysql.Config) (*sql.DB, error) {
+	cfg = cfg.Clone()
+	cfg.Timeout = cmp.Or(cfg.Timeout, 2*time.Second) // of connecting
+	cfg.RejectReadOnly = false
+	cfg.Logger = &mysql.NopLogger{} // what it logs, a Sequence reports with its errors
+	params := map[string]string{}
+	maps.Copy(params, cfg.Params)
 	seconds := strconv.Itoa(int(lockWait.Seconds()))
-	cfg.Params["innodb_lock_wait_timeout"] = seconds
-	cfg.Params["lock_wait_timeout"] = seconds
-	cfg.Params["autocommit"] = "1"
-	cfg.Params["sql_mode"] = "'STRICT_ALL_TABLES'"
+	maps.Copy(params, map[string]string{
+		"autocommit": "1", "completion_type": "'NO_CHAIN'", "sql_mode": "'STRICT_ALL_TABLES'",
+		"innodb_lock_wait_timeout": seconds, "lock_wait_timeout": seconds,
+	})
+	cfg.Params = params
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("data source name of a sequence's server: %w", err)
+		return nil, fmt.Errorf("configuration of a sequence's server: %w", err)
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(poolSize)

@@ -94,7 +94,7 @@ func (c *chaos) roll(n int) int {
 
 func (c *chaos) before(context.Context, sequence.Request) error {
 	row := c.store.Row()
-	switch c.roll(12) {
+	switch c.roll(30) {
 	case 0:
 		return sequencetest.ErrLost
 	case 1: // a rival takes some
@@ -119,7 +119,7 @@ func (c *chaos) before(context.Context, sequence.Request) error {
 }
 
 func (c *chaos) after(context.Context, sequence.Reservation) error {
-	if c.roll(12) == 0 {
+	if c.roll(30) == 0 {
 		return errors.New("connection lost in COMMIT")
 	}
 	return nil

@@ -30,7 +30,7 @@ const (
 	StrategyIncrement = "increment"
 )
 
-// NewStore returns the store of the named strategy on db, a pool from [OpenPool].
+// NewStore returns the store of the named strategy on db, a pool from [NewPool].
 func NewStore(strategy string, db *sql.DB) (Store, error) {
 	switch strategy {
 	case StrategyForUpdate:

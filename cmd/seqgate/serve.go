@@ -5,16 +5,13 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
-	"os"
+	"net/http"
 	"strings"
 	"time"
 
@@ -22,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -42,6 +40,11 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	if listen != "" {
 		cfg.Listen = strings.Split(listen, ",")
+		for _, addr := range cfg.Listen {
+			if reason := badListen(addr); reason != "" {
+				return usagef("--listen %s: %s", addr, reason)
+			}
+		}
 	}
 	return serve(ctx, cfg, stderr, func(string) {})
 }
@@ -65,6 +68,11 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 	if err != nil {
 		return err
 	}
+	stopAdmin, err := serveAdmin(cfg.Admin, server, sequences, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopAdmin()) }()
 	listeners, err := listenAll(cfg.Listen)
 	if err != nil {
 		return err
@@ -96,6 +104,31 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 	log.Info("stopped")
 	return err
 }
+
+// serveAdmin serves health and the state of sequences over HTTP, if that is
+// configured. It goes on while sessions drain, so that /readyz can tell.
+func serveAdmin(cfg Admin, server *proxy.Server, sequences *sequence.Registry, log *slog.Logger) (stop func() error, err error) {
+	if cfg.Listen == "" {
+		return func() error { return nil }, nil
+	}
+	l, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen for admin on %s: %w", cfg.Listen, err)
+	}
+	h := &http.Server{Handler: admin.New(server.Ready, sequences.Snapshot), ReadHeaderTimeout: adminTimeout, IdleTimeout: time.Minute}
+	var group errgroup.Group
+	group.Go(func() error {
+		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve admin on %s: %w", cfg.Listen, err)
+		}
+		return nil
+	})
+	log.Info("admin", "addr", l.Addr().String())
+	return func() error { return errors.Join(h.Close(), group.Wait()) }, nil
+}
+
+// adminTimeout bounds how long an HTTP client may take for its request's header.
+const adminTimeout = 5 * time.Second
 
 // handBackTimeout bounds giving unused ids back at the end: a gap is harmless, a
 // stop that hangs is not.
@@ -218,62 +251,4 @@ func newServer(cfg *Config, keyspaces map[string]*proxy.Keyspace, sequences *seq
 		TLS: &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12},
 		RSA: key, Sequences: sequences, VSchema: cfg.VSchema, Logger: log,
 	})
-}
-
-// selfSigned makes the certificate that clients see when none is configured:
-// enough for encryption, which MySQL's clients ask for before they send a
-// password; not for verifying whom they talk to.
-func selfSigned(key *rsa.PrivateKey) (*tls.Certificate, error) {
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "seqgate generated certificate"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames:    []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		return nil, err
-	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
-}
-
-// listenAll opens every address to listen on, or none.
-func listenAll(addrs []string) ([]net.Listener, error) {
-	var listeners []net.Listener
-	for _, addr := range addrs {
-		network := "tcp"
-		if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-			network, addr = "unix", path
-			if err := removeStaleSocket(path); err != nil {
-				return nil, err
-			}
-		}
-		l, err := net.Listen(network, addr)
-		if err != nil {
-			for _, open := range listeners {
-				_ = open.Close() // the error that matters is the listen's
-			}
-			return nil, fmt.Errorf("listen on %s: %w", addr, err)
-		}
-		listeners = append(listeners, l)
-	}
-	return listeners, nil
-}
-
-// removeStaleSocket removes a socket that a killed seqgate left behind; one that
-// is listened on stays, and Listen tells.
-func removeStaleSocket(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil || info.Mode()&os.ModeSocket == 0 {
-		return nil
-	}
-	if c, err := net.Dial("unix", path); err == nil {
-		return c.Close()
-	}
-	return os.Remove(path)
 }

@@ -35,7 +35,7 @@ func newMariaDB(port int, options []string) (*mariaDB, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "seqgate-mariadb-")
+	dir, err := os.MkdirTemp(memoryDir(), "seqgate-mariadb-")
 	if err != nil {
 		return nil, err
 	}

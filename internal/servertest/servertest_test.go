@@ -81,42 +81,26 @@ func TestLargeRow(t *testing.T) {
 	})
 }
 
-func TestPrivateOptions(t *testing.T) {
+func TestPrivate(t *testing.T) {
+	var pids []int
 	Private(t, func(t *testing.T, s *Server) {
-		var got int
-		if err := s.Open(t, "").QueryRow("SELECT @@auto_increment_increment").Scan(&got); err != nil || got != 7 {
-			t.Errorf("auto_increment_increment=%d, error %v, want 7", got, err)
+		var increment int
+		err := s.Open(t, "").QueryRow("SELECT @@auto_increment_increment").Scan(&increment)
+		if err != nil || increment != 7 {
+			t.Errorf("auto_increment_increment=%d, error %v, want 7, as its options say", increment, err)
 		}
-	}, "--auto-increment-increment=7")
-}
-
-func TestKillKeepsCommittedData(t *testing.T) {
-	Private(t, func(t *testing.T, s *Server) {
 		db := tableOfOne(t, s)
+
 		s.Kill(t)
-		if err := db.Ping(); err == nil {
-			t.Error("ping after Kill: no error, want one")
-		}
+		wantNoAnswer(t, db)
 		s.Start(t)
 		wantOneRow(t, db)
-	})
-}
 
-func TestStopAndStart(t *testing.T) {
-	Private(t, func(t *testing.T, s *Server) {
-		db := tableOfOne(t, s)
 		s.Stop(t)
-		if err := db.Ping(); err == nil {
-			t.Error("ping after Stop: no error, want one")
-		}
+		wantNoAnswer(t, db)
 		s.Start(t)
 		wantOneRow(t, db)
-	})
-}
 
-func TestFreezeAndThaw(t *testing.T) {
-	Private(t, func(t *testing.T, s *Server) {
-		db := tableOfOne(t, s)
 		s.Freeze(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
@@ -125,15 +109,10 @@ func TestFreezeAndThaw(t *testing.T) {
 		}
 		s.Thaw(t)
 		wantOneRow(t, db)
-	})
-}
 
-func TestFrozenServerIsDropped(t *testing.T) {
-	var pids []int
-	Private(t, func(t *testing.T, s *Server) {
 		pids = append(pids, processOf(t, s))
-		s.Freeze(t)
-	})
+		s.Freeze(t) // one that is frozen is dropped all the same
+	}, "--auto-increment-increment=7")
 	wantGone(t, pids)
 }
 
@@ -209,6 +188,13 @@ func tableOfOne(t *testing.T, s *Server) *sql.DB {
 		}
 	}
 	return db
+}
+
+func wantNoAnswer(t *testing.T, db *sql.DB) {
+	t.Helper()
+	if err := db.PingContext(t.Context()); err == nil {
+		t.Error("ping of a server that does not run: no error, want one")
+	}
 }
 
 func wantOneRow(t *testing.T, db *sql.DB) {

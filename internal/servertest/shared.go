@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -39,6 +40,21 @@ func sharedNames() []string {
 		return []string{nameDSN, nameMySQL97}
 	}
 	return []string{nameMariaDB, nameMySQL97}
+}
+
+// First returns the first shared server that this machine has, for benchmarks; it skips when there is none.
+func First(tb testing.TB) *Server {
+	tb.Helper()
+	var reasons []string
+	for _, name := range sharedNames() {
+		s, err := shared(name)
+		if err == nil {
+			return s
+		}
+		reasons = append(reasons, err.Error())
+	}
+	tb.Skip(strings.Join(reasons, "; "))
+	return nil
 }
 
 // shared returns the shared server of that name, started on the first call; a missingError when there can be none.

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // template returns the directory that fill makes, in the user's cache directory. It is made once per machine for all
@@ -44,4 +46,15 @@ func cacheDir() string {
 		base = os.TempDir()
 	}
 	return filepath.Join(base, "seqgate-test")
+}
+
+// memoryDir is where data directories go that need not outlive the machine: a file system in memory where there is one
+// with room, so that no test waits for a disk, else the usual place for temporary files.
+func memoryDir() string {
+	const shm, room = "/dev/shm", 2 << 30
+	var fs unix.Statfs_t
+	if err := unix.Statfs(shm, &fs); err != nil || fs.Type != unix.TMPFS_MAGIC || int64(fs.Bavail)*fs.Bsize < room {
+		return ""
+	}
+	return shm
 }

@@ -1,0 +1,141 @@
+package parser
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWrites(t *testing.T) {
+	ua := []Table{{Name: "ua"}}
+	tests := []struct {
+		name string
+		sql  string
+		mode Mode
+		want []Table
+	}{
+		{name: "nothing", sql: "select 1 from ua"},
+		{name: "insert", sql: "insert into ua values (1)", want: ua},
+		{name: "modifiers", sql: "INSERT LOW_PRIORITY IGNORE ua values (1)", want: ua},
+		{name: "qualified", sql: "replace into `ma``in`.`ua` values (1)", want: []Table{{"ma`in", "ua"}}},
+		{name: "qualified with space", sql: "insert into main . ua values (1)", want: []Table{{"main", "ua"}}},
+		{name: "MariaDB's dot", sql: "insert into .ua values (1)", want: ua},
+		{name: "function", sql: "select replace('a', 'b', 'c'), insert('a',1,1,'b')"},
+		{name: "load", sql: "load data infile 'x' replace into table ua", want: ua},
+		{name: "in a literal", sql: "execute immediate 'insert into ua values (1)'", want: ua},
+		{name: "in a literal with escapes", sql: `prepare s from 'insert\ninto \"ua\" values (1)'`, want: ua},
+		{name: "in double quotes", sql: `prepare s from 'insert into "ua" values (1)'`, want: ua},
+		{name: "with escaped quotes", sql: `prepare s from "insert into \"ua\" values (1)"`, want: ua},
+		{name: "set statement", sql: "set statement x=1 for insert into ua values (1)", want: ua},
+		{name: "compound", sql: "begin not atomic insert into a values (1); insert b values (2); end", want: []Table{{Name: "a"}, {Name: "b"}}},
+		{name: "version comment", sql: "/*!40000 insert */ into/*!40000 ua */values (1)", want: ua},
+		{name: "version comment in the name", sql: "insert a/*!40000 .b */", want: []Table{{Name: "a"}, {"a", "b"}}},
+		{name: "comments", sql: "insert/**/into -- x\n#y\n/* z */ua", want: ua},
+		{name: "latin1 space", sql: "insert\xa0into\xa0ua\xa0values (1)", mode: NewMode("", "latin1", false), want: ua},
+		{name: "gbk name", sql: "insert into \xba\xc5 values (1)", mode: NewMode("", "gbk", false), want: []Table{{Name: "号"}}},
+		{name: "at the end", sql: "insert into"},
+		{name: "an unclosed name", sql: "insert into `ua"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := Writes(nil, []byte(test.sql), test.mode)
+			seen := map[Table]bool{}
+			for _, table := range got {
+				seen[table] = true
+			}
+			for _, table := range test.want {
+				if !seen[table] {
+					t.Errorf("Writes(%q) = %v, want %v among them", test.sql, got, table)
+				}
+				delete(seen, table)
+			}
+			for table := range seen {
+				t.Errorf("Writes(%q) has %v too", test.sql, table)
+			}
+		})
+	}
+}
+
+func TestLoadTarget(t *testing.T) {
+	tests := []struct {
+		sql  string
+		want Table
+		ok   bool
+	}{
+		{"load data infile 'x' into table ua", Table{Name: "ua"}, true},
+		{"load data local infile 'into table x' replace into table main.ua fields terminated by ','", Table{"main", "ua"}, true},
+		{"load xml concurrent infile 'x' ignore into table `ua` (@a, b) set c = @a", Table{Name: "ua"}, true},
+		{"load data infile 'x' into ua", Table{}, false},
+		{"load data infile 'x", Table{}, false},
+		{"load data infile 'x' /*!40000 ignore */ into table ua", Table{}, false},
+		{"insert into ua values (1)", Table{}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.sql, func(t *testing.T) {
+			got, ok := LoadTarget([]byte(test.sql), Mode{})
+			if ok != test.ok || ok && got != test.want {
+				t.Errorf("LoadTarget = %v, %v, want %v, %v", got, ok, test.want, test.ok)
+			}
+		})
+	}
+}
+
+func TestUseTarget(t *testing.T) {
+	tests := []struct{ sql, want string }{
+		{"use db", "db"}, {"USE `d b`;", "d b"}, {"/* c */ use db -- x", "db"}, {"use db x", ""}, {"use", ""}, {"use 'db'", ""}, {"select 1", ""},
+	}
+	for _, test := range tests {
+		if got, ok := UseTarget([]byte(test.sql), Mode{}); ok != (test.want != "") || ok && got != test.want {
+			t.Errorf("UseTarget(%q) = %q, %v, want %q", test.sql, got, ok, test.want)
+		}
+	}
+}
+
+func TestKillTarget(t *testing.T) {
+	tests := []struct {
+		sql   string
+		id    uint64
+		query bool
+	}{
+		{"kill 5", 5, false},
+		{"KILL CONNECTION 18446744073709551615 ;", 1<<64 - 1, false},
+		{"kill query 7", 7, true},
+		{"kill hard query 7", 7, true},
+		{"kill soft 7 -- x", 7, false},
+		{"kill query id 7", 0, false},
+		{"kill user u", 0, false},
+		{"kill 5+1", 0, false},
+		{"kill @a", 0, false},
+		{"kill", 0, false},
+		{"select 5", 0, false},
+	}
+	for _, test := range tests {
+		id, query, ok := KillTarget([]byte(test.sql))
+		if ok != (test.id != 0) || ok && (id != test.id || query != test.query) {
+			t.Errorf("KillTarget(%q) = %d, %v, %v, want %d, %v", test.sql, id, query, ok, test.id, test.query)
+		}
+	}
+}
+
+func TestPrepareText(t *testing.T) {
+	tests := []struct {
+		sql, name, want string
+		mode            Mode
+	}{
+		{"prepare s from 'insert into t values (?)'", "s", "insert into t values (?)", Mode{}},
+		{"PREPARE `s t` FROM \"ins\\ert 'a''b' \\\"c\\\"\" 'd''e'; -- f", "s t", "insert 'a''b' \"c\"d'e", Mode{}},
+		{`prepare s from 'a\'`, "s", `a\`, Mode{NoBackslashEscapes: true}},
+		{"prepare s from '\x81\\\\n'", "s", "\x81\\\n", NewMode("", "gbk", false)},
+		{"prepare s from ''", "", "", Mode{}},
+		{"prepare s from @a", "", "", Mode{}},
+		{"prepare s from 'a' b", "", "", Mode{}},
+		{"prepare 's' from 'a'", "", "", Mode{}},
+		{"execute s", "", "", Mode{}},
+	}
+	for _, test := range tests {
+		name, text, ok := PrepareText([]byte(test.sql), test.mode)
+		if diff := cmp.Diff(test.want, string(text)); ok != (test.name != "") || ok && (name != test.name || diff != "") {
+			t.Errorf("PrepareText(%q) = %q, %q, %v, want %q, %q", test.sql, name, text, ok, test.name, test.want)
+		}
+	}
+}

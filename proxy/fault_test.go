@@ -1,0 +1,242 @@
+package proxy_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// insertUntil inserts by workers until stop is closed, and gives the ids that
+// were acknowledged. Errors that are not MySQL's or the connection's fail the
+// test.
+func insertUntil(t *testing.T, db *sql.DB, workers int, stop <-chan struct{}) (wait func() []int64, acknowledged *atomic.Int64) {
+	var mu sync.Mutex
+	var ids []int64
+	var group sync.WaitGroup
+	acknowledged = new(atomic.Int64)
+	for w := range workers {
+		group.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+				result, err := db.ExecContext(ctx, "INSERT INTO t (v) VALUES (?)", w)
+				cancel()
+				if err != nil {
+					if !isMySQLError(err) {
+						t.Errorf("insert: %v (%T) is no MySQL error", err, err)
+					}
+					continue
+				}
+				id, err := result.LastInsertId()
+				if err != nil || id == 0 {
+					t.Errorf("insert id %d, %v", id, err)
+				}
+				acknowledged.Add(1)
+				mu.Lock()
+				ids = append(ids, id)
+				mu.Unlock()
+			}
+		})
+	}
+	return func() []int64 { group.Wait(); return ids }, acknowledged
+}
+
+// isMySQLError reports whether err came as a MySQL error packet, or is the end
+// of the connection after one.
+func isMySQLError(err error) bool {
+	var e *mysql.MySQLError
+	var n net.Error
+	return errors.As(err, &e) || errors.Is(err, mysql.ErrInvalidConn) || errors.As(err, &n)
+}
+
+// await waits for a condition.
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !condition() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: still waiting after 30 s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// checkIDs checks that no id was acknowledged twice, and that each has its row.
+func checkIDs(t *testing.T, direct *sql.DB, ids []int64) {
+	t.Helper()
+	seen := make(map[int64]bool)
+	for _, id := range ids {
+		if seen[id] {
+			t.Errorf("id %d was acknowledged twice", id)
+		}
+		seen[id] = true
+	}
+	rows, err := direct.QueryContext(t.Context(), "SELECT id FROM t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		delete(seen, id)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) > 0 {
+		t.Errorf("%d acknowledged ids have no row", len(seen))
+	}
+}
+
+// A server that is killed and comes back: statements fail with MySQL's errors
+// meanwhile, and everything heals by itself.
+func TestServerKilledUnderLoad(t *testing.T) {
+	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
+		for _, strategy := range []string{sequence.StrategyForUpdate, sequence.StrategyCAS, sequence.StrategyIncrement} {
+			t.Run(strategy, func(t *testing.T) {
+				g := newGate(t, s, gateOptions{strategy: strategy, sequence: sequence.Config{Timeout: time.Second}})
+				exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+				createSequence(t, g.direct, "t_seq", 1, 10)
+				stop := make(chan struct{})
+				wait, acknowledged := insertUntil(t, g.open(t, ""), 4, stop)
+				await(t, "first inserts", func() bool { return acknowledged.Load() > 100 })
+				s.Kill(t)
+				time.Sleep(200 * time.Millisecond) // the outage itself
+				s.Start(t)
+				n := acknowledged.Load()
+				await(t, "inserts after the restart", func() bool { return acknowledged.Load() > n+100 })
+				close(stop)
+				checkIDs(t, g.direct, wait())
+			})
+		}
+	}, "--innodb-flush-log-at-trx-commit=1")
+}
+
+// While the server is away: values in memory go on being served, the next one
+// past them fails with a clear error in time, and connecting says 2003.
+func TestServerAway(t *testing.T) {
+	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{sequence: sequence.Config{Timeout: 500 * time.Millisecond}})
+		createSequence(t, g.direct, "s", 1, 100)
+		db := g.open(t, "")
+		c := conn(t, db)
+		if got := value[int64](t, c, "SELECT NEXT VALUE FROM s"); got != 1 {
+			t.Fatalf("got %d", got)
+		}
+		s.Kill(t)
+		for want := int64(2); want <= 100; want++ {
+			if got := value[int64](t, c, "SELECT NEXT VALUE FROM s"); got != want {
+				t.Fatalf("while the server is away: got %d, want %d", got, want)
+			}
+		}
+		begun := time.Now()
+		err := c.QueryRowContext(t.Context(), "SELECT NEXT VALUE FROM s").Scan(new(int64))
+		if errno(err) != 1205 {
+			t.Errorf("past the ids in memory: got %v, want error 1205", err)
+		}
+		if d := time.Since(begun); d > 5*time.Second {
+			t.Errorf("the error took %v", d)
+		}
+		if err := openDSN(t, g.dsn("")).PingContext(t.Context()); errno(err) != 2003 {
+			t.Errorf("connecting: got %v, want error 2003", err)
+		}
+		if _, err := c.ExecContext(t.Context(), "DO 1"); errno(err) != 2013 {
+			t.Errorf("a statement for the server: got %v, want error 2013", err)
+		}
+		s.Start(t)
+		await(t, "the server's return", func() bool {
+			var id int64
+			err := db.QueryRowContext(t.Context(), "SELECT NEXT VALUE FROM s").Scan(&id)
+			return err == nil && id > 100
+		})
+	})
+}
+
+// A shutdown lets a statement in flight end, and a transaction, and then no
+// client in.
+func TestShutdown(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		db := g.open(t, "")
+		idle, busy, inTransaction := conn(t, db), conn(t, db), conn(t, db)
+		exec(t, idle, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+		exec(t, inTransaction, "BEGIN", "INSERT INTO t VALUES (1, 1)")
+		slept := make(chan error, 1)
+		go func() {
+			var n int
+			slept <- busy.QueryRowContext(context.Background(), "SELECT SLEEP(1) + 7").Scan(&n)
+		}()
+		await(t, "the statement to run", func() bool {
+			return value[int](t, g.direct, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'") == 1
+		})
+		ended := make(chan error, 1)
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			ended <- g.proxy.Shutdown(ctx)
+		}()
+		if err := <-slept; err != nil {
+			t.Errorf("the statement in flight: %v", err)
+		}
+		exec(t, inTransaction, "COMMIT")
+		if err := <-ended; err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if got := value[int](t, g.direct, "SELECT COUNT(*) FROM t"); got != 1 {
+			t.Errorf("%d rows of the transaction, want 1", got)
+		}
+		if _, err := idle.ExecContext(t.Context(), "DO 1"); err == nil {
+			t.Error("an idle session outlived the shutdown")
+		}
+		if c, err := net.Dial("tcp", g.addr); err == nil {
+			_ = c.Close()
+			t.Error("a client was let in after the shutdown")
+		}
+	})
+}
+
+// Many seqgates on one row never give an id twice.
+func TestSeveralSeqgates(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		first := newGate(t, s, gateOptions{})
+		second := newGate(t, s, gateOptions{database: first.database, strategy: sequence.StrategyCAS})
+		third := newGate(t, s, gateOptions{database: first.database, strategy: sequence.StrategyIncrement})
+		exec(t, first.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+		createSequence(t, first.direct, "t_seq", 1, 3)
+		stop := make(chan struct{})
+		var waits []func() []int64
+		for _, g := range []*gate{first, second, third} {
+			wait, acknowledged := insertUntil(t, g.open(t, ""), 4, stop)
+			waits = append(waits, wait)
+			defer func() {
+				if n := acknowledged.Load(); n < 100 {
+					t.Errorf("only %d inserts", n)
+				}
+			}()
+		}
+		await(t, "rows", func() bool { return value[int](t, first.direct, "SELECT COUNT(*) FROM t") > 3000 })
+		close(stop)
+		var ids []int64
+		for _, wait := range waits {
+			ids = append(ids, wait()...)
+		}
+		checkIDs(t, first.direct, ids)
+	})
+}
