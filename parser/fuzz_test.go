@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -30,7 +31,11 @@ func FuzzParseInsert(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sql string, mode uint8) {
 		m := fuzzMode(mode)
 		var s InsertStmt
-		if err := s.Parse([]byte(sql), m); err != nil {
+		first := s.Parse([]byte(sql), m)
+		if again := s.Parse([]byte(sql), m); fmt.Sprint(first) != fmt.Sprint(again) {
+			t.Fatalf("Parse(%q) is %v, the second time %v", sql, first, again)
+		}
+		if first != nil {
 			return
 		}
 		if sniffed := Sniff([]byte(sql)); s.Replace && sniffed != Replace || !s.Replace && sniffed != Insert {

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -162,5 +163,41 @@ func TestParseInsertKeepsNames(t *testing.T) {
 	}
 	if table != "one" || column != "first" || s.Table != "two" || s.Columns[0] != "other" {
 		t.Errorf("names are %q, %q, then %q, %q, want one, first, then two, other", table, column, s.Table, s.Columns[0])
+	}
+}
+
+// A statement that begins as the last one is read no differently.
+func TestParseInsertSameHead(t *testing.T) {
+	statements := []string{
+		"insert into ua(val) values(1)",
+		"insert into ua(val) values(2),(3)",
+		"insert into ua(val)values(?) on duplicate key update n=last_insert_id(?)",
+		"insert into ua(val) select 1",
+		"insert into ua(val) values(1",
+		"insert into ua(val, n) values(1, 2)",
+		"insert into ua(val) set n=1",
+		"insert into ua(val) values(id, 1)",
+		"insert into ua values(1)",
+		"insert into ua set val=1",
+		"replace into ua(val) values(1)",
+		"insert into ua(`val`) values(1)",
+		"insert into ua(\"val\") values(1)",
+	}
+	ignore := cmpopts.IgnoreUnexported(InsertStmt{})
+	for _, mode := range []Mode{{}, {ANSIQuotes: true}} {
+		for _, before := range statements {
+			for _, sql := range statements {
+				var used InsertStmt
+				beforeErr := used.Parse([]byte(before), Mode{})
+				usedErr := used.Parse([]byte(sql), mode)
+				fresh, freshErr := ParseInsert([]byte(sql), mode)
+				if diff := cmp.Diff(*fresh, used, ignore, cmpopts.EquateEmpty()); diff != "" || fmt.Sprint(freshErr) != fmt.Sprint(usedErr) {
+					t.Errorf("after %q (%v), Parse(%q) is %v, else %v, and differs (-fresh +used):\n%s", before, beforeErr, sql, usedErr, freshErr, diff)
+				}
+				if err := used.ParseTarget([]byte(sql), mode); err != nil || used.Table != "ua" || used.Replace != fresh.Replace {
+					t.Errorf("after %q, ParseTarget(%q) = %v, table %q", before, sql, err, used.Table)
+				}
+			}
+		}
 	}
 }

@@ -28,7 +28,7 @@ func (s *InsertStmt) AppendFilled(
 	dst, sql []byte, column string,
 	value func(dst []byte, row int) ([]byte, bool), opts FillOptions,
 ) []byte {
-	e := editor{dst: slices.Grow(dst, len(sql)+idRoom*len(s.rows)), sql: sql}
+	e := editor{dst: slices.Grow(dst, len(sql)+idRoom*len(s.body.rows)), sql: sql}
 	s.fillColumns(&e, column)
 	if s.fillRows(&e, column, value) {
 		s.fillAlias(&e)
@@ -36,7 +36,7 @@ func (s *InsertStmt) AppendFilled(
 		e = editor{dst: e.dst[:len(dst)], sql: sql}
 	}
 	if opts.UpdateClause != "" && s.OnDuplicate {
-		e.insert(s.updateEnd, opts.UpdateClause)
+		e.insert(s.body.updateEnd, opts.UpdateClause)
 	}
 	e.copyTo(len(sql))
 	return e.dst
@@ -70,15 +70,15 @@ func (e *editor) endWord() {
 func (s *InsertStmt) fillColumns(e *editor, column string) {
 	absent, charset := s.bound.index < 0, s.mode.Charset
 	switch {
-	case len(s.assigns) > 0, !absent && len(s.bound.columns) == 0:
+	case len(s.body.assigns) > 0, !absent && len(s.bound.columns) == 0:
 	case len(s.Columns) > 0:
-		e.insert(s.listClose, ", ")
+		e.insert(s.head.listClose, ", ")
 		e.dst = appendQuoted(e.dst, column, charset)
 	case s.HasColumns:
-		e.copyTo(s.listClose)
+		e.copyTo(s.head.listClose)
 		e.dst = s.appendColumns(e.dst, s.bound.columns, column)
 	default:
-		e.insert(s.tableEnd, " (")
+		e.insert(s.head.tableEnd, " (")
 		e.dst = s.appendColumns(e.dst, s.bound.columns, column)
 		e.dst = append(e.dst, ')')
 	}
@@ -105,7 +105,7 @@ func (s *InsertStmt) appendColumns(dst []byte, columns []string, last string) []
 // fillRows writes the rows and reports whether any of them was given a value.
 func (s *InsertStmt) fillRows(e *editor, column string, value func([]byte, int) ([]byte, bool)) bool {
 	filled := false
-	for i, r := range s.rows {
+	for i, r := range s.body.rows {
 		var ok bool
 		if s.bound.index < 0 {
 			e.copyTo(int(r.close))
@@ -131,7 +131,7 @@ func (s *InsertStmt) separate(e *editor, r row, column string) {
 	if r.values > 0 {
 		e.dst = append(e.dst, ", "...)
 	}
-	if len(s.assigns) > 0 {
+	if len(s.body.assigns) > 0 {
 		e.dst = appendQuoted(e.dst, column, s.mode.Charset)
 		e.dst = append(e.dst, " = "...)
 	}
@@ -142,22 +142,22 @@ func (s *InsertStmt) separate(e *editor, r row, column string) {
 // client's: in ON DUPLICATE KEY UPDATE a column that only the table has may be
 // written without qualifier.
 func (s *InsertStmt) fillAlias(e *editor) {
-	if s.bound.index >= 0 || s.aliasEnd == 0 {
+	if s.bound.index >= 0 || s.body.aliasEnd == 0 {
 		return
 	}
 	hidden := "seqgate_id"
 	for Mentions(e.sql, hidden) {
 		hidden += "_"
 	}
-	if s.aliasClose > 0 {
-		e.insert(s.aliasClose, ", "+hidden)
+	if s.body.aliasClose > 0 {
+		e.insert(s.body.aliasClose, ", "+hidden)
 		return
 	}
 	columns := s.Columns
 	if len(columns) == 0 {
 		columns = s.bound.columns
 	}
-	e.insert(s.aliasEnd, "(")
+	e.insert(s.body.aliasEnd, "(")
 	e.dst = s.appendColumns(e.dst, columns, hidden)
 	e.dst = append(e.dst, ')')
 }

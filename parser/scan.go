@@ -31,10 +31,7 @@ type scanner struct {
 	end    int // one past its last byte; the next token begins from here on
 	params int // placeholders up to and including the current token
 	layout layout
-
-	ansiQuotes bool
-	noEscapes  bool
-	mariaDB    bool
+	mode   Mode
 
 	hint bool // a /*+ comment was passed
 	open bool // the text ended within a comment that runs to the end of the line
@@ -45,13 +42,7 @@ type scanner struct {
 }
 
 func newScanner(sql []byte, m Mode) scanner {
-	return scanner{
-		sql:        sql,
-		layout:     m.Charset.layout(),
-		ansiQuotes: m.ANSIQuotes,
-		noEscapes:  m.NoBackslashEscapes,
-		mariaDB:    m.MariaDB,
-	}
+	return scanner{sql: sql, layout: m.Charset.layout(), mode: m}
 }
 
 // text returns the current token as it stands in the SQL.
@@ -84,12 +75,12 @@ func (s *scanner) next() token {
 		case classHigh:
 			return s.word(i)
 		case classQuote:
-			return s.token(tokenString, i, s.quoted(i, !s.noEscapes))
+			return s.token(tokenString, i, s.quoted(i, !s.mode.NoBackslashEscapes))
 		case classDouble:
-			if s.ansiQuotes {
+			if s.mode.ANSIQuotes {
 				return s.token(tokenName, i, s.quoted(i, false))
 			}
-			return s.token(tokenString, i, s.quoted(i, !s.noEscapes))
+			return s.token(tokenString, i, s.quoted(i, !s.mode.NoBackslashEscapes))
 		case classBacktick:
 			return s.token(tokenName, i, s.quoted(i, false))
 		case classParam:
@@ -290,7 +281,7 @@ func (s *scanner) blockComment(i int) (j int, t token) {
 	switch {
 	case bytes.HasPrefix(text, []byte("!")):
 		body++
-	case s.mariaDB && bytes.HasPrefix(text, []byte("M!")):
+	case s.mode.MariaDB && bytes.HasPrefix(text, []byte("M!")):
 		body += 2
 	default:
 		s.hint = s.hint || bytes.HasPrefix(text, []byte("+"))

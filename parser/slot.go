@@ -59,19 +59,19 @@ func (s *InsertStmt) Slots(dst []Slot, sql []byte, column string, tableColumns [
 		return dst, err
 	}
 	if s.bound.index < 0 {
-		for _, r := range s.rows {
+		for _, r := range s.body.rows {
 			dst = append(dst, Slot{State: Open, Param: int(r.params)})
 		}
 		return dst, nil
 	}
 	n := len(dst)
 	sc := newScanner(sql, s.mode)
-	for i := range s.rows {
+	for i := range s.body.rows {
 		v := s.valueOf(&sc, i, s.bound.index)
 		s.bound.places = append(s.bound.places, place{uint32(v.start), uint32(v.end)})
 		dst = append(dst, s.slot(sql, v))
 	}
-	if s.readsNames && !allExplicit(dst[n:]) && s.readsColumn(&sc) {
+	if s.body.readsNames && !allExplicit(dst[n:]) && s.readsColumn(&sc) {
 		return dst[:n], &UnsupportedError{
 			Form:   s.verb() + " in which a value reads the column " + column,
 			Schema: s.Schema, Table: s.Table,
@@ -94,7 +94,7 @@ func (s *InsertStmt) bind(column string, tableColumns []string) error {
 	b := &s.bound
 	b.column, b.columns, b.places = column, b.columns[:0], b.places[:0]
 	named := s.Columns
-	if len(named) == 0 && s.rows[0].values > 0 {
+	if len(named) == 0 && s.body.rows[0].values > 0 {
 		if tableColumns == nil {
 			return ErrColumnsUnknown
 		}
@@ -104,7 +104,7 @@ func (s *InsertStmt) bind(column string, tableColumns []string) error {
 	if err := b.find(named); err != nil {
 		return err
 	}
-	for i, r := range s.rows {
+	for i, r := range s.body.rows {
 		if int(r.values) != len(named) {
 			return &ColumnCountError{Row: i + 1}
 		}
@@ -150,15 +150,15 @@ func (s *InsertStmt) spellable() error {
 
 // valueOf returns the value at index of a row.
 func (s *InsertStmt) valueOf(sc *scanner, row, index int) value {
-	if len(s.assigns) > 0 {
-		a := s.assigns[index]
+	if len(s.body.assigns) > 0 {
+		a := s.body.assigns[index]
 		sc.end, sc.params = int(a.start), int(a.params)
 		v, _ := sc.value(sc.next())
 		return v
 	}
-	sc.end, sc.params = int(s.rows[row].open)+1, 0
+	sc.end, sc.params = int(s.body.rows[row].open)+1, 0
 	if row > 0 {
-		sc.params = int(s.rows[row-1].params)
+		sc.params = int(s.body.rows[row-1].params)
 	}
 	for range index {
 		sc.skipValue()
@@ -188,19 +188,19 @@ func (s *scanner) skipValue() {
 // readsColumn reports whether a value other than the column's own names the
 // column, outside subqueries on tables of their own.
 func (s *InsertStmt) readsColumn(sc *scanner) bool {
-	first, last := s.rows[0].open, s.rows[len(s.rows)-1].close
+	first, last := s.body.rows[0].open, s.body.rows[len(s.body.rows)-1].close
 	if isPlainWord(s.bound.column) && !Mentions(sc.sql[first:last], s.bound.column) {
 		return false
 	}
-	for i, a := range s.assigns {
+	for i, a := range s.body.assigns {
 		if i != s.bound.index && s.readsColumnIn(sc, a.start, a.end) {
 			return true
 		}
 	}
-	if len(s.assigns) > 0 {
+	if len(s.body.assigns) > 0 {
 		return false
 	}
-	for i, r := range s.rows {
+	for i, r := range s.body.rows {
 		p := s.bound.places[i]
 		if s.readsColumnIn(sc, r.open+1, p.start) || s.readsColumnIn(sc, p.end, r.close) {
 			return true

@@ -124,7 +124,7 @@ func (s *scanner) appendString(dst []byte) []byte {
 			w := s.layout.width(text, i)
 			dst = append(dst, text[i:i+w]...)
 			i += w - 1
-		case c == '\\' && !s.noEscapes:
+		case c == '\\' && !s.mode.NoBackslashEscapes:
 			i++
 			dst = appendEscape(dst, text[i])
 		case c == quote:

@@ -96,8 +96,8 @@ func insertDiff(s *InsertStmt, stmt *ast.InsertStmt) string {
 		return fmt.Sprintf("scanner %+v, TiDB %+v", got, want)
 	}
 	for i, list := range stmt.Lists {
-		if int(s.rows[i].values) != len(list) {
-			return fmt.Sprintf("row %d has %d values by the scanner, %d by TiDB", i, s.rows[i].values, len(list))
+		if int(s.body.rows[i].values) != len(list) {
+			return fmt.Sprintf("row %d has %d values by the scanner, %d by TiDB", i, s.body.rows[i].values, len(list))
 		}
 	}
 	return ""

@@ -95,7 +95,7 @@ func (s *scanner) endsValue(t token) bool {
 	case 2:
 		return s.is(t, "as") || s.is(t, "on")
 	case 9:
-		return s.mariaDB && s.is(t, "returning")
+		return s.mode.MariaDB && s.is(t, "returning")
 	}
 	return false
 }

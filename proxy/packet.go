@@ -33,7 +33,7 @@ type wire struct {
 	pooled *[]byte // nil: no buffer is held
 	buf    []byte  // *pooled, or a larger one of its own
 	r, w   int     // buf[r:w] is unread
-	bulk   bool    // what comes fills small buffers: take large ones
+	bulk   bool    // what comes fills small buffers: a large one is taken next
 
 	first   [64]byte // a TLS connection waits for its next bytes with this
 	readRaw func(fd uintptr) bool

@@ -38,7 +38,6 @@ type session struct {
 
 	insert  parser.InsertStmt // reused from statement to statement
 	slots   []parser.Slot
-	spans   []parser.Span
 	scratch []byte
 
 	busy atomic.Bool // a statement is under way, or a transaction is open
@@ -257,12 +256,13 @@ func (s *session) relay(as shape) error {
 
 // relayRest passes on what is left of an answer.
 func (s *session) relayRest() error {
-	defer func() { s.back.bulk = false }()
+	passed := 0
 	for !s.answer.done() {
 		n := s.answer.scan(s.back.unread())
 		if n > 0 {
 			chunk := s.back.unread()[:n]
-			s.back.bulk = s.back.bulk || len(chunk) == len(s.back.buf)
+			passed += n
+			s.back.bulk = passed > smallBuffer/2 // as this answer, so the next
 			if err := s.writeFront(chunk); err != nil {
 				return err
 			}

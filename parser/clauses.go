@@ -1,0 +1,111 @@
+package parser
+
+// valueRows reads the rows after VALUES.
+func (s *InsertStmt) valueRows(sc *scanner) (token, error) {
+	for {
+		t := sc.next()
+		if sc.is(t, "row") {
+			t = sc.next()
+		}
+		if t != '(' {
+			return t, s.notUnderstood(sc, t)
+		}
+		open := sc.start
+		if t = sc.row(); t != ')' {
+			return t, s.notUnderstood(sc, t)
+		}
+		s.body.rows = append(s.body.rows, row{
+			open: uint32(open), close: uint32(sc.start),
+			values: uint32(sc.values), params: uint32(sc.params),
+		})
+		if t = sc.next(); t != ',' {
+			return t, nil
+		}
+	}
+}
+
+// assignments reads the list after SET.
+func (s *InsertStmt) assignments(sc *scanner) (token, error) {
+	s.HasColumns = true
+	for {
+		t, ok := s.column(sc, sc.next())
+		if ok && t == ':' {
+			t = sc.next()
+		}
+		if !ok || t != '=' {
+			return t, s.notUnderstood(sc, t)
+		}
+		v, t := sc.value(sc.next())
+		if v.tokens == 0 || t == ')' || t == tokenInvalid || t == tokenVersion {
+			return t, s.notUnderstood(sc, t)
+		}
+		s.body.assigns = append(s.body.assigns, assign{uint32(v.start), uint32(v.end), uint32(v.params)})
+		if t != ',' {
+			s.body.rows = append(s.body.rows, row{
+				open: s.body.assigns[0].start, close: uint32(v.end),
+				values: uint32(len(s.body.assigns)), params: uint32(sc.params),
+			})
+			return t, nil
+		}
+	}
+}
+
+// clauses reads what follows the rows: the row alias, ON DUPLICATE KEY UPDATE
+// and the end.
+func (s *InsertStmt) clauses(sc *scanner, t token) (err error) {
+	if sc.is(t, "as") {
+		if t, err = s.alias(sc); err != nil {
+			return err
+		}
+	}
+	if sc.is(t, "on") {
+		if t, err = s.onDuplicate(sc); err != nil {
+			return err
+		}
+	}
+	s.UsesLastInsertID = sc.lastInsertID
+	for t == ';' {
+		t = sc.next()
+	}
+	if t != tokenEOF {
+		return s.notUnderstood(sc, t)
+	}
+	return nil
+}
+
+// alias reads the row alias after AS, with its columns.
+func (s *InsertStmt) alias(sc *scanner) (token, error) {
+	t := sc.next()
+	if !isName(t) {
+		return t, s.notUnderstood(sc, t)
+	}
+	s.body.aliasEnd = sc.end
+	if t = sc.next(); t != '(' {
+		return t, nil
+	}
+	if t = sc.row(); t != ')' {
+		return t, s.notUnderstood(sc, t)
+	}
+	s.body.aliasClose = sc.start
+	return sc.next(), nil
+}
+
+// onDuplicate reads the clause after ON.
+func (s *InsertStmt) onDuplicate(sc *scanner) (token, error) {
+	for _, word := range [...]string{"duplicate", "key", "update"} {
+		if t := sc.next(); !sc.is(t, word) {
+			return t, s.notUnderstood(sc, t)
+		}
+	}
+	s.OnDuplicate = true
+	for {
+		v, t := sc.value(sc.next())
+		s.body.updateEnd = v.end
+		if v.tokens == 0 || t == ')' || t == tokenInvalid || t == tokenVersion {
+			return t, s.notUnderstood(sc, t)
+		}
+		if t != ',' {
+			return t, nil
+		}
+	}
+}
