@@ -110,10 +110,10 @@ func (s *InsertStmt) target(sc *scanner) (token, error) {
 	return t, nil
 }
 
-// table reads [schema .] table, of which t is the current token, as the first
-// two names.
+// table reads [schema .] table, of which t is the current token, or MariaDB's
+// ".table", as the first two names.
 func (s *InsertStmt) table(sc *scanner, t token) (token, bool) {
-	if t == '.' { // MariaDB
+	if t == '.' && s.mode.MariaDB {
 		s.head.names.ends = append(s.head.names.ends, 0)
 		return s.afterDot(sc)
 	}
@@ -135,7 +135,8 @@ func (s *InsertStmt) afterDot(sc *scanner) (token, bool) {
 		return t, false
 	}
 	s.head.tableEnd = sc.end
-	return sc.next(), true
+	t = sc.next()
+	return t, t != '.'
 }
 
 // partition reads the PARTITION clause, if t begins one.

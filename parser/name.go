@@ -40,29 +40,23 @@ func undouble(name []byte, n int, quote byte) []byte {
 	return name[:w]
 }
 
-// tableName reads [schema .] table, of which t is the current token, or MariaDB's
-// ".table". It returns the token after it.
+// tableName reads [schema .] table, of which t is the current token. It returns
+// the token after it.
 func (s *scanner) tableName(t token, c Charset) (table Table, next token, ok bool) {
-	var buf []byte
-	if t != '.' {
-		if !isName(t) {
-			return Table{}, t, false
-		}
-		if buf, ok = s.appendName(nil, t, c); !ok {
-			return Table{}, t, false
-		}
-		table.Name = string(buf)
-		if t = s.next(); t != '.' {
-			return table, t, true
-		}
+	if !isName(t) {
+		return Table{}, t, false
+	}
+	buf, ok := s.appendName(nil, t, c)
+	table.Name = string(buf)
+	if t = s.next(); t != '.' || !ok {
+		return table, t, ok
 	}
 	if t = s.next(); !isName(t) {
 		return table, t, false
 	}
-	if buf, ok = s.appendName(buf[:0], t, c); !ok {
-		return table, t, false
-	}
-	return Table{Schema: table.Name, Name: string(buf)}, s.next(), true
+	buf, ok = s.appendName(buf[:0], t, c)
+	t = s.next()
+	return Table{Schema: table.Name, Name: string(buf)}, t, ok && t != '.'
 }
 
 // A nameList holds the identifiers of a statement as parts of one string, which

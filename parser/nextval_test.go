@@ -53,6 +53,7 @@ func TestParseNextErrors(t *testing.T) {
 		{"select next value from", "", ""},
 		{"select next value from (select 1) x", "(select 1) x", ""},
 		{"select next value from s.", "", ""},
+		{"select next value from a.b.c", ".c", ""},
 		{"select next value from s where id=0", "where id=0", "s"},
 		{"select next value from s limit 1", "limit 1", "s"},
 		{"select next 2 values from a, b", ", b", "a"},

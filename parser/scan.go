@@ -50,7 +50,14 @@ func (s *scanner) text() []byte { return s.sql[s.start:s.end] }
 
 // is reports whether the current token t is the keyword word (in lower case).
 func (s *scanner) is(t token, word string) bool {
-	return t == tokenWord && s.end-s.start == len(word) && equalFold(s.sql[s.start:s.end], word)
+	return t == tokenWord && s.end-s.start == len(word) && equalFold(s.sql[s.start:s.end], word) && !s.qualifies()
+}
+
+// qualifies reports whether a dot and a name follow the current word without
+// space: the server then takes even a keyword for a name, as in INSERT into.t,
+// which inserts into the table t of the database into.
+func (s *scanner) qualifies() bool {
+	return s.end+1 < len(s.sql) && s.sql[s.end] == '.' && isNameByte(s.sql[s.end+1])
 }
 
 // next moves to the next token and returns its kind. After tokenEOF and

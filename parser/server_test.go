@@ -182,6 +182,7 @@ func serverOnly(mariaDB bool) []string {
 		`insert into ua values(\N,'a',1)`,
 		"insert into ua(id,val) values(ignore,'a'),(5,ignore)",
 		"insert into .ua(val) values('a')",
+		"insert into.`ua`(val) values('a')",
 		"insert into ua(id,val) values(x'30','a'),(x'35','b')",
 	}
 }

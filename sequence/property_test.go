@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seqgate/seqgate/sequence"
@@ -24,7 +26,7 @@ func TestNeverTwiceNeverBackwards(t *testing.T) {
 			store := sequencetest.NewStore(1, 1+rng.Int64N(20))
 			chaos := &chaos{store: store, rng: rng, steady: seed%2 == 0}
 			store.Before, store.After = chaos.before, chaos.after
-			reg := sequencetest.Registry(store, sequence.Config{MaxStep: 1 + rng.Int64N(500), Timeout: time.Minute})
+			reg := sequencetest.Registry(store, sequence.Config{MaxStep: 50 + rng.Int64N(500), Timeout: time.Minute})
 			seq := get(t, reg, userSeq)
 
 			var ids sequencetest.IDs
@@ -53,7 +55,7 @@ func TestNeverTwiceNeverBackwards(t *testing.T) {
 }
 
 func takeMany(t *testing.T, seq *sequence.Sequence, ids *sequencetest.IDs, rng *rand.Rand) {
-	for range 2000 {
+	for range 1500 {
 		n := int64(1)
 		if rng.IntN(4) == 0 {
 			n = 1 + rng.Int64N(60)
@@ -123,4 +125,71 @@ func (c *chaos) after(context.Context, sequence.Reservation) error {
 		return errors.New("connection lost in COMMIT")
 	}
 	return nil
+}
+
+// Callers take ids while the process closes and hands its tail back: the next process gets none of theirs.
+func TestCloseUnderLoad(t *testing.T) {
+	store := sequencetest.NewStore(1, 100)
+	var ids sequencetest.IDs
+	for range 100 {
+		reg := sequencetest.Registry(store, sequence.Config{MaxStep: 1000})
+		seq := get(t, reg, userSeq)
+		var all sync.WaitGroup
+		started := make(chan struct{}, 4)
+		for n := range int64(4) {
+			all.Go(func() {
+				for i := 0; ; i++ {
+					err := ids.Take(func() (sequence.Range, error) { return seq.Next(t.Context(), 1+n/3) })
+					if errors.Is(err, sequence.ErrClosed) {
+						return
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if i == 0 {
+						started <- struct{}{}
+					}
+				}
+			})
+		}
+		<-started
+		if err := reg.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+	}
+	ids.NoDuplicates(t)
+	ids.Increasing(t)
+	wantRow(t, store, ids.Count()+1)
+}
+
+// Blocks that come at the very moment at which their callers give up are neither lost nor given twice.
+func TestBlockAtTheDeadline(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			store := sequencetest.NewStore(1, 64)
+			store.Before = func(context.Context, sequence.Request) error { time.Sleep(time.Second); return nil }
+			seq := newSequence(t, store, sequence.Config{Timeout: time.Second})
+			var ids sequencetest.IDs
+			var all sync.WaitGroup
+			var late atomic.Int64
+			for range 64 {
+				all.Go(func() {
+					err := ids.Take(func() (sequence.Range, error) { return seq.Next(t.Context(), 1) })
+					if errors.Is(err, sequence.ErrUnavailable) {
+						late.Add(1)
+					} else if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			ids.NoDuplicates(t)
+			time.Sleep(time.Minute)
+			if got := ids.Count() + seq.Status().Current.N + seq.Status().Next.N; got%64 != 0 {
+				t.Errorf("got %d ids given and left, want whole blocks of 64; %d callers were late", got, late.Load())
+			}
+		})
+	}
 }

@@ -80,8 +80,8 @@ func (s *Sequence) request() (Request, bool) {
 	}
 	first := s.waiters[0]
 	req.Need = first.n
-	if rest := s.current.Load().rest().then(s.next); !first.passed && rest.N > 0 && rest.Last() == s.given {
-		req.Tail = rest.N
+	if !first.passed {
+		req.Tail = s.current.Load().rest().then(s.next).N // what is in memory always ends with the latest block
 	}
 	if len(s.waiters) > 1 {
 		req.Step = max(req.Step, min(s.wanted(), s.cfg.MaxStep))

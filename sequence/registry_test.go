@@ -64,49 +64,49 @@ func TestRegistryOpenFails(t *testing.T) {
 
 func TestCloseHandsBack(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		use    func(t *testing.T, store *sequencetest.Store, seq *sequence.Sequence)
-		nextID int64
+		name string
+		use  func(t *testing.T, store *sequencetest.Store, seq *sequence.Sequence) (nextID int64)
 	}{
-		{"the rest of a segment", func(t *testing.T, _ *sequencetest.Store, seq *sequence.Sequence) { firsts(t, seq, 1, 2) }, 4},
-		{"nothing of a used segment", func(t *testing.T, _ *sequencetest.Store, seq *sequence.Sequence) { firsts(t, seq, 10) }, 11},
-		{"not when it was not used", func(*testing.T, *sequencetest.Store, *sequence.Sequence) {}, 1},
-		{"not when others took more", func(t *testing.T, store *sequencetest.Store, seq *sequence.Sequence) {
+		{"the rest of a segment", func(t *testing.T, _ *sequencetest.Store, seq *sequence.Sequence) int64 {
+			firsts(t, seq, 1, 2)
+			return 4
+		}},
+		{"nothing of a used segment", func(t *testing.T, _ *sequencetest.Store, seq *sequence.Sequence) int64 {
+			firsts(t, seq, 10)
+			return 11
+		}},
+		{"not when it was not used", func(*testing.T, *sequencetest.Store, *sequence.Sequence) int64 { return 1 }},
+		{"not when others took more", func(t *testing.T, store *sequencetest.Store, seq *sequence.Sequence) int64 {
 			firsts(t, seq, 1)
 			if _, err := store.Reserve(t.Context(), sequence.Request{Need: 1}); err != nil {
 				t.Fatal(err)
 			}
-		}, 21},
-		{"both segments that adjoin", func(t *testing.T, store *sequencetest.Store, seq *sequence.Sequence) {
-			firsts(t, seq, ones(101)...)
-			for seq.Status().Next.N == 0 {
-				firsts(t, seq, 1)
-				synctest.Wait()
+			return 21
+		}},
+		{"both segments that adjoin", func(t *testing.T, _ *sequencetest.Store, seq *sequence.Sequence) int64 {
+			st := takeUntil(t, seq, func(st sequence.Status) bool { return st.Warm && st.Current.N > 0 && st.Next.N > 0 })
+			if st.Current.Last()+1 != st.Next.First {
+				t.Fatalf("got %+v, want two segments that adjoin", st)
 			}
-			got := seq.Status()
-			if got.Current.Last()+1 != got.Next.First {
-				t.Fatalf("got %+v, want two segments that adjoin", got)
-			}
-		}, 0},
-		{"the segment that does not adjoin, of two", func(t *testing.T, store *sequencetest.Store, seq *sequence.Sequence) {
+			return st.Current.First
+		}},
+		{"the segment that does not adjoin, of two", func(t *testing.T, store *sequencetest.Store, seq *sequence.Sequence) int64 {
 			firsts(t, seq, ones(80)...)
 			store.SetRow(sequencetest.Row{NextID: 100_000, Cache: 10})
-			for seq.Status().Next.First < 100_000 {
-				firsts(t, seq, 1)
-				synctest.Wait()
-			}
-		}, 100_000},
+			takeUntil(t, seq, func(st sequence.Status) bool { return st.Given > 100_000 })
+			store.SetRow(sequencetest.Row{NextID: 1_000_000, Cache: 10})
+			st := takeUntil(t, seq, func(st sequence.Status) bool {
+				return st.Current.N > 0 && st.Current.First < 1_000_000 && st.Next.First >= 1_000_000
+			})
+			return st.Next.First
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := sequencetest.NewStore(1, 10)
 				reg := sequencetest.Registry(store, sequence.Config{})
 				seq := get(t, reg, userSeq)
-				tt.use(t, store, seq)
-				want := tt.nextID
-				if want == 0 {
-					want = seq.Status().Current.First
-				}
+				want := tt.use(t, store, seq)
 				if err := reg.Close(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -123,6 +123,20 @@ func TestCloseHandsBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// takeUntil takes ids one by one, and lets refills end, until the sequence is as wanted.
+func takeUntil(t *testing.T, seq *sequence.Sequence, wanted func(sequence.Status) bool) sequence.Status {
+	t.Helper()
+	for range 10_000 {
+		if st := seq.Status(); wanted(st) {
+			return st
+		}
+		firsts(t, seq, 1)
+		synctest.Wait()
+	}
+	t.Fatalf("got %+v", seq.Status())
+	return sequence.Status{}
 }
 
 // A refill on its way is waited for, and its block goes back; the callers that wait are told at once.

@@ -1,0 +1,56 @@
+package proxy_test
+
+import (
+	"testing"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+)
+
+// With a vschema the tables that it names are filled, from the sequences that it
+// names, and no others.
+func TestVSchema(t *testing.T) {
+	const text = `{"keyspaces": {"main": {"tables": {
+		"people": {"auto_increment": {"column": "number", "sequence": "numbers"}},
+		"numbers": {"type": "sequence"}
+	}}}}`
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{vschema: text})
+		c := conn(t, g.open(t, ""))
+		exec(t, c, "CREATE TABLE people (name VARCHAR(20), number INT UNSIGNED, extra INT DEFAULT 5, PRIMARY KEY (number))",
+			"CREATE TABLE other (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)")
+		createSequence(t, c, "numbers", 70, 10)
+		createSequence(t, c, "other_seq", 500, 10)
+		exec(t, c, "INSERT INTO people (name) VALUES ('Ann')", "INSERT INTO people VALUES ('Ben', 0, 6)", "INSERT INTO other (v) VALUES (1)")
+		if got := value[string](t, c, "SELECT GROUP_CONCAT(CONCAT_WS('/', number, name, extra) ORDER BY number) FROM people"); got != "70/Ann/5,71/Ben/6" {
+			t.Errorf("people: %s", got)
+		}
+		if got := value[int](t, c, "SELECT id FROM other"); got != 1 {
+			t.Errorf("a table that the vschema does not name got id %d from beside it", got)
+		}
+		if got := value[int](t, c, "SELECT NEXT VALUE FROM numbers"); got != 72 {
+			t.Errorf("next value %d, want 72", got)
+		}
+	})
+}
+
+// An id that the column cannot hold is an error, not a wrong row.
+func TestColumnTypeExhausted(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		c := conn(t, g.open(t, ""))
+		exec(t, c, "CREATE TABLE t (id TINYINT PRIMARY KEY, v INT)", "SET sql_mode = ''")
+		createSequence(t, c, "t_seq", 126, 10)
+		exec(t, c, "INSERT INTO t (v) VALUES (1), (2)")
+		if _, err := c.ExecContext(t.Context(), "INSERT INTO t (v) VALUES (3)"); errno(err) != 1467 {
+			t.Errorf("past the column's type: got %v, want error 1467", err)
+		}
+		createSequence(t, c, "u_seq", 1<<63-2, 10)
+		exec(t, c, "CREATE TABLE u (id BIGINT PRIMARY KEY, v INT)", "INSERT INTO u (v) VALUES (1)", "INSERT INTO u (v) VALUES (2)")
+		if _, err := c.ExecContext(t.Context(), "INSERT INTO u (v) VALUES (3)"); errno(err) != 1467 {
+			t.Errorf("past 2^63-1: got %v, want error 1467", err)
+		}
+		if got := value[string](t, c, "SELECT GROUP_CONCAT(id ORDER BY id) FROM u"); got != "9223372036854775806,9223372036854775807" {
+			t.Errorf("ids %s", got)
+		}
+	})
+}
