@@ -45,6 +45,16 @@ var nameBytes = func() (t [256]bool) {
 	return t
 }()
 
+// lowerWordBytes has the bytes of ASCII words in lower case, and 0 for others.
+var lowerWordBytes = func() (t [256]byte) {
+	for c := range t {
+		if isWordByte(byte(c)) {
+			t[c] = lower(byte(c))
+		}
+	}
+	return t
+}()
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // isWordByte reports whether c is an ASCII byte of unquoted identifiers and

@@ -13,27 +13,45 @@ func Mentions(sql []byte, word string) bool {
 	if word == "" {
 		return false
 	}
-	word = strings.ToLower(word)
-	rare := rarest(word)
-	low, up := word[rare], upper(word[rare])
-	for i := rare; i < len(sql); i++ {
-		n := indexEither(sql[i:], low, up)
-		if n < 0 {
-			return false
-		}
-		i += n
-		if isWordAt(sql, i-rare, word) {
-			return true
-		}
-	}
-	return false
+	n := newNeedle(word)
+	return n.in(sql)
 }
+
+var needleLastInsertID, needleIdentity = newNeedle("last_insert_id"), newNeedle("identity")
 
 // MentionsLastInsertID reports whether the text names last_insert_id (the
 // function or the variable) or identity, the variable's other name. As Mentions,
 // it may find them in a literal.
 func MentionsLastInsertID(sql []byte) bool {
-	return Mentions(sql, "last_insert_id") || Mentions(sql, "identity")
+	return needleLastInsertID.in(sql) || needleIdentity.in(sql)
+}
+
+// A needle is a word to be found by its byte that is rarest in SQL text.
+type needle struct {
+	word      string // in lower case
+	rare      int    // the index of that byte
+	rareLower byte
+	rareUpper byte
+}
+
+func newNeedle(word string) needle {
+	word = strings.ToLower(word)
+	rare := rarest(word)
+	return needle{word, rare, word[rare], upper(word[rare])}
+}
+
+func (n *needle) in(sql []byte) bool {
+	for i := n.rare; i < len(sql); i++ {
+		j := indexEither(sql[i:], n.rareLower, n.rareUpper)
+		if j < 0 {
+			return false
+		}
+		i += j
+		if isWordAt(sql, i-n.rare, n.word) {
+			return true
+		}
+	}
+	return false
 }
 
 // isWordAt reports whether word, in lower case, stands at sql[i:] as a whole

@@ -167,12 +167,15 @@ type keyword [20]byte
 // none, and where it ends.
 func (k *keyword) read(sql []byte, i int) (word []byte, end int) {
 	n := 0
-	for i < len(sql) && isWordByte(sql[i]) {
+	for ; i < len(sql); i++ {
+		c := lowerWordBytes[sql[i]]
+		if c == 0 {
+			break
+		}
 		if n < len(k) {
-			k[n] = lower(sql[i])
+			k[n] = c
 			n++
 		}
-		i++
 	}
 	return k[:n], i
 }

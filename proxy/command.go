@@ -43,6 +43,8 @@ func (s *session) command(code byte, length int) error {
 		s.stmts = nil
 		s.state = sessionState{}
 		return s.pass(shapeSingle)
+	case mysql.COM_PROCESS_KILL:
+		return s.processKill()
 	case mysql.COM_CHANGE_USER, mysql.COM_SHUTDOWN, mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID,
 		mysql.COM_TABLE_DUMP, mysql.COM_REGISTER_SLAVE, comClone, comGroupReplStream:
 		return s.refuse(code)

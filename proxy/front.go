@@ -16,6 +16,7 @@ import (
 type frontConn struct {
 	net.Conn
 	greeting   backend.Greeting
+	id         uint32 // of the connection, as the client is told
 	advertised uint32
 	password   string // sent by the client, where its own account is used
 	greeted    bool
@@ -27,8 +28,8 @@ type frontConn struct {
 // response with its attributes, TLS records and a certificate chain around it.
 const maxLogin = 256 << 10
 
-func newFrontConn(c net.Conn, g backend.Greeting) *frontConn {
-	return &frontConn{Conn: c, greeting: g, budget: maxLogin}
+func newFrontConn(c net.Conn, g backend.Greeting, id uint32) *frontConn {
+	return &frontConn{Conn: c, greeting: g, id: id, budget: maxLogin}
 }
 
 // Read refuses more than any login takes.
@@ -52,7 +53,7 @@ func (c *frontConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// patch puts the backend's capabilities and status into a HandshakeV10 packet
+// patch puts the session's id, and the backend's capabilities and status, into a HandshakeV10 packet
 // (MySQL manual, Protocol::HandshakeV10).
 func (c *frontConn) patch(b []byte) error {
 	const threadID, salt1, low, status, high, salt2 = 0, 4, 13, 16, 18, 31
@@ -63,6 +64,7 @@ func (c *frontConn) patch(b []byte) error {
 	g := b[at:]
 	offered := uint32(binary.LittleEndian.Uint16(g[low:])) | uint32(binary.LittleEndian.Uint16(g[high:]))<<16
 	c.advertised = offered&mysql.CLIENT_SSL | backend.Relayable&(c.greeting.Capabilities|required)
+	binary.LittleEndian.PutUint32(g[threadID:], c.id)
 	binary.LittleEndian.PutUint16(g[low:], uint16(c.advertised))
 	binary.LittleEndian.PutUint16(g[high:], uint16(c.advertised>>16))
 	binary.LittleEndian.PutUint16(g[status:], c.greeting.Status)

@@ -31,7 +31,7 @@ func (s *Server) login(c net.Conn) (*session, error) {
 	if err != nil {
 		return nil, errors.Join(err, sayError(c, 0, clientError(err)))
 	}
-	l := &loginHandler{srv: s, ctx: ctx, front: newFrontConn(c, greeting)}
+	l := &loginHandler{srv: s, ctx: ctx, front: newFrontConn(c, greeting, firstSessionID+s.lastID.Add(1)%firstSessionID)}
 	conf := s.auth.serverFor(greeting.Version, greeting.Charset, l.front)
 	sc, err := conf.NewCustomizedConn(l.front, l, l)
 	if err != nil {
@@ -122,6 +122,7 @@ func (l *loginHandler) session(front net.Conn) *session {
 		log:          l.srv.log.With("client", front.RemoteAddr().String()),
 		front:        newWire(front),
 		back:         newWire(l.back.Conn),
+		id:           l.front.id,
 		threadID:     l.back.ThreadID,
 		capabilities: l.capabilities,
 		mariaDB:      strings.Contains(l.back.Version, "MariaDB"),

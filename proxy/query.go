@@ -81,9 +81,8 @@ func (s *session) textBegin(payload []byte) int {
 // queryOne deals with a text of one statement.
 func (s *session) queryOne(payload []byte, begin, size int) error {
 	p, err := s.plan(payload[begin:])
-	if err == nil && p.kind == planFill {
-		s.scratch = append(s.packetBuffer(), payload[:begin]...)
-		s.scratch, err = s.fillText(s.scratch, payload[begin:], &p.fill)
+	if err == nil {
+		err = s.compose(&p, payload[:begin], payload[begin:])
 	}
 	if err == nil {
 		err = s.before(p.effect)
@@ -98,8 +97,21 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 	return s.finish(&p)
 }
 
+// compose builds in s.scratch the command of a statement that does not go to the
+// server as it came. attributes is what stands before the text.
+func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
+	switch p.kind {
+	case planFill:
+		s.scratch = append(s.packetBuffer(), attributes...)
+		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
+	case planText:
+		s.scratch = append(append(s.packetBuffer(), attributes...), p.text...)
+	}
+	return err
+}
+
 // finish does what is left of a planned statement once its text was dealt
-// with: the filled one stands in s.scratch, a passed one was sent.
+// with: a composed one stands in s.scratch, a passed one was sent.
 func (s *session) finish(p *plan) (err error) {
 	switch p.kind {
 	case planFill:
@@ -111,15 +123,23 @@ func (s *session) finish(p *plan) (err error) {
 		return s.answerNext(p.next, false)
 	case planReport:
 		err = s.settleExplicit(&p.fill)
-	case planPass:
-		if s.out.parts {
-			err = s.relayPart()
-		} else {
-			err = s.relay(shapeResults)
+	case planText:
+		if err = s.sendPacket(s.scratch); err == nil {
+			err = s.relayResult()
 		}
+	case planPass:
+		err = s.relayResult()
 	}
 	s.after(p.effect)
 	return err
+}
+
+// relayResult passes on the answer to a text, or to a part of one.
+func (s *session) relayResult() error {
+	if s.out.parts {
+		return s.relayPart()
+	}
+	return s.relay(shapeResults)
 }
 
 // planKind is what becomes of a statement.
@@ -129,6 +149,7 @@ const (
 	planPass   planKind = iota // it goes to the server as it came
 	planReport                 // so too; its OK packet is made to tell the explicit id
 	planFill                   // its ids are filled in
+	planText                   // another text goes to the server in its place
 	planNext                   // it is answered from a sequence
 )
 
@@ -138,6 +159,7 @@ type plan struct {
 	effect effect
 	fill   fillPlan
 	next   nextPlan
+	text   string // of planText
 }
 
 // plan judges one statement. Errors are for the client; nothing was sent then.
@@ -155,6 +177,8 @@ func (s *session) plan(sql []byte) (plan, error) {
 		return p, s.refuseWrites("an INSERT in SQL's PREPARE", sql)
 	case parser.Next:
 		return s.planNext(p, sql)
+	case parser.Kill:
+		return s.planKill(p, sql)
 	}
 	return p, nil
 }
@@ -236,13 +260,10 @@ func (s *session) queryPart(attributes, sql []byte) error {
 	if err := s.before(p.effect); err != nil {
 		return err
 	}
-	switch p.kind {
-	case planFill:
-		s.scratch = append(s.packetBuffer(), attributes...)
-		if s.scratch, err = s.fillText(s.scratch, sql, &p.fill); err != nil {
-			return err
-		}
-	case planPass, planReport:
+	if err := s.compose(&p, attributes, sql); err != nil {
+		return err
+	}
+	if p.kind == planPass || p.kind == planReport {
 		s.scratch = append(append(s.packetBuffer(), attributes...), sql...)
 		if err := s.sendPacket(s.scratch); err != nil {
 			return err

@@ -62,6 +62,7 @@ type Server struct {
 	ctx      context.Context // of all sessions
 	cancel   context.CancelFunc
 	draining atomic.Bool
+	lastID   atomic.Uint32 // of a session, counted from 0
 	running  sync.WaitGroup
 
 	mu        sync.Mutex

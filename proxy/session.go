@@ -26,7 +26,8 @@ type session struct {
 	user     string
 
 	front, back  *wire
-	threadID     uint32 // the backend's own id of this connection
+	id           uint32 // as the client knows its connection
+	threadID     uint32 // the backend's own id of it
 	capabilities uint32 // what both sides have
 	mariaDB      bool
 
