@@ -1,5 +1,7 @@
 package parser
 
+import "slices"
+
 // valueRows reads the rows after VALUES.
 func (s *InsertStmt) valueRows(sc *scanner) (token, error) {
 	for {
@@ -14,6 +16,7 @@ func (s *InsertStmt) valueRows(sc *scanner) (token, error) {
 		if t = sc.row(); t != ')' {
 			return t, s.notUnderstood(sc, t)
 		}
+		s.reserve(sc)
 		s.body.rows = append(s.body.rows, row{
 			open: uint32(open), close: uint32(sc.start),
 			values: uint32(sc.values), params: uint32(sc.params),
@@ -22,6 +25,18 @@ func (s *InsertStmt) valueRows(sc *scanner) (token, error) {
 			return t, nil
 		}
 	}
+}
+
+// reserve makes room for the rows to come in a statement of many, as many as
+// there would be if they were as long as those so far.
+func (s *InsertStmt) reserve(sc *scanner) {
+	const many = 1024
+	n := len(s.body.rows)
+	if n < many || n < cap(s.body.rows) {
+		return
+	}
+	rest := (len(sc.sql) - sc.end) * n / sc.end
+	s.body.rows = slices.Grow(s.body.rows, rest+rest/8+1)
 }
 
 // assignments reads the list after SET.

@@ -1,6 +1,9 @@
 package parser
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // SlotState is what a row says of a column.
 type SlotState uint8
@@ -58,6 +61,7 @@ func (s *InsertStmt) Slots(dst []Slot, sql []byte, column string, tableColumns [
 	if err := s.bind(column, tableColumns); err != nil {
 		return dst, err
 	}
+	dst = slices.Grow(dst, len(s.body.rows))
 	if s.bound.index < 0 {
 		for _, r := range s.body.rows {
 			dst = append(dst, Slot{State: Open, Param: int(r.params)})
@@ -65,6 +69,7 @@ func (s *InsertStmt) Slots(dst []Slot, sql []byte, column string, tableColumns [
 		return dst, nil
 	}
 	n := len(dst)
+	s.bound.places = slices.Grow(s.bound.places, len(s.body.rows))
 	sc := newScanner(sql, s.mode)
 	for i := range s.body.rows {
 		v := s.valueOf(&sc, i, s.bound.index)

@@ -16,7 +16,7 @@ func (s *scanner) row() token {
 	s.values = 0
 	depth, empty := 0, true
 	for {
-		t := s.nextOrComma()
+		t := s.next()
 		switch t {
 		case tokenWord, tokenName:
 			if !isDigit(s.sql[s.start]) {
@@ -41,16 +41,6 @@ func (s *scanner) row() token {
 		}
 		empty = false
 	}
-}
-
-// nextOrComma is next, quicker for a comma right behind the last token.
-func (s *scanner) nextOrComma() token {
-	if s.end < len(s.sql) && s.sql[s.end] == ',' {
-		s.start = s.end
-		s.end++
-		return ','
-	}
-	return s.next()
 }
 
 // value reads the value of which t is the first token. It returns the token

@@ -188,7 +188,8 @@ func (c *columnInfo) max() int64 {
 }
 
 func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Name) *Binding {
-	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(), Max: column.max(), Sequence: name}
+	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(),
+		Unsigned: strings.Contains(strings.ToLower(column.columnType), "unsigned"), Max: column.max(), Sequence: name}
 	if b.Max == 0 {
 		b.Max = math.MaxInt64
 	}
@@ -247,8 +248,9 @@ func (c *catalog) sequenceName(keyspace, table string) sequence.Name {
 	return name
 }
 
-// Sequence resolves the name in a SELECT NEXT VALUE. own says that it names a
-// sequence of the server's own, which the server answers for.
+// Sequence resolves the name in a SELECT NEXT VALUE. own says that the server
+// answers for it: a sequence of its own, or a table whose column "next" is read
+// under the name "value".
 func (c *catalog) Sequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, own bool, err error) {
 	if c.vschema != nil {
 		if keyspace, ok := c.declaredSequence(k, schema, table); ok {
@@ -266,7 +268,7 @@ func (c *catalog) Sequence(ctx context.Context, k *Keyspace, schema, table strin
 	if !e.table.exists {
 		return name, false, mysql.NewDefaultError(mysql.ER_NO_SUCH_TABLE, schema, table)
 	}
-	return name, e.table.kind == "SEQUENCE", nil
+	return name, e.table.kind == "SEQUENCE" || e.table.column("next") != nil, nil
 }
 
 // declaredSequence finds a sequence of the vschema by its keyspace's name, by

@@ -31,7 +31,7 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if err != nil {
 		return p, refuseForm(err, b.Table)
 	}
-	p.fill, err = newFillPlan(&s.insert, b, s.slots)
+	p.fill, err = newFillPlan(&s.insert, b, s.slots, s.state.mode)
 	p.fill.foundRows = s.has(mysql.CLIENT_FOUND_ROWS)
 	switch {
 	case err != nil:
@@ -63,11 +63,16 @@ func effectOfExplicit(stmt *parser.InsertStmt) effect {
 // parseInsert reads an INSERT into s.insert and gives its table's binding, nil
 // when the statement goes to the server as it is.
 func (s *session) parseInsert(sql []byte) (*Binding, error) {
-	err := s.insert.Parse(sql, s.state.mode)
-	if err == nil {
-		return s.binding(s.insert.Schema, s.insert.Table)
+	if err := s.insert.ParseTarget(sql, s.state.mode); err == nil {
+		b, err := s.binding(s.insert.Schema, s.insert.Table)
+		if b == nil || err != nil {
+			return nil, err // the rows of a table without a sequence are never looked at
+		}
+		if err := s.insert.Parse(sql, s.state.mode); err == nil {
+			return b, nil
+		}
 	}
-	return nil, s.refuseUnread(err, sql)
+	return nil, s.refuseUnread(s.insert.Parse(sql, s.state.mode), sql)
 }
 
 // refuseUnread refuses an INSERT that could not be read, unless its table has no

@@ -23,9 +23,9 @@ func (s *session) planNext(p plan, sql []byte) (plan, error) {
 	if err := s.know(); err != nil {
 		return p, err
 	}
-	stmt, err := parser.ParseNext(sql, s.state.mode)
-	if err != nil {
-		return p, err
+	stmt, syntax := parser.ParseNext(sql, s.state.mode)
+	if syntax != nil && stmt.Sequence == "" {
+		return p, syntax
 	}
 	schema := stmt.Schema
 	if schema == "" {
@@ -34,6 +34,9 @@ func (s *session) planNext(p plan, sql []byte) (plan, error) {
 	name, own, err := s.srv.catalog.Sequence(s.ctx, s.keyspace, schema, stmt.Sequence)
 	if err != nil || own {
 		return p, err
+	}
+	if syntax != nil {
+		return p, syntax
 	}
 	p.kind, p.effect = planNext, 0
 	p.next = nextPlan{name: name, count: stmt.N, param: stmt.Param}
@@ -143,11 +146,11 @@ func (s *session) readCount(st *statement, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	v := params[0].id(false)
-	if !v.known || v.value < 1 {
+	v := params[0].slot(s.state.mode, false)
+	if !v.HasValue || v.Value < 1 {
 		return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
 			"the number of values asked of sequence "+st.next.name.String()+" must be an integer of 1 or more")
 	}
-	st.next.count = v.value
+	st.next.count = v.Value
 	return nil
 }

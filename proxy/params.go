@@ -3,15 +3,15 @@ package proxy
 import (
 	"encoding/binary"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
 )
 
 // param is one parameter of a COM_STMT_EXECUTE, or one query attribute.
 type param struct {
-	typ   uint16 // type byte, and 0x8000 for unsigned
+	typ   uint16 // type byte, and unsignedParam
 	name  []byte // length-encoded, where query attributes are in use
 	null  bool
 	long  bool   // its value was sent ahead by COM_STMT_SEND_LONG_DATA
@@ -132,75 +132,62 @@ func (r *paramReader) value(typ byte) []byte {
 	return r.lengthEncodedBytes()
 }
 
-// idValue is what a parameter in the place of an id says.
-type idValue struct {
-	open  bool // NULL or zero: an id has to be made
-	known bool
-	value int64
-}
-
-// id judges a parameter as MySQL judges a value for an AUTO_INCREMENT column.
-func (p *param) id(zeroIsOpen bool) idValue {
+// slot judges a parameter in the place of an id as MySQL judges a value for an
+// AUTO_INCREMENT column. ignore says that the statement has IGNORE.
+func (p *param) slot(m parser.Mode, ignore bool) parser.Slot {
 	if p.null || byte(p.typ) == mysql.MYSQL_TYPE_NULL {
-		return idValue{open: true}
+		return parser.Slot{State: parser.Open}
 	}
 	if p.long {
-		return idValue{}
+		return parser.Slot{State: parser.Unknown}
 	}
-	v := p.number()
-	v.open = v.known && v.value == 0 && zeroIsOpen
-	return v
+	switch byte(p.typ) {
+	case mysql.MYSQL_TYPE_FLOAT:
+		return parser.FloatSlot(float64(math.Float32frombits(binary.LittleEndian.Uint32(p.value))), m)
+	case mysql.MYSQL_TYPE_DOUBLE:
+		return parser.FloatSlot(math.Float64frombits(binary.LittleEndian.Uint64(p.value)), m)
+	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
+		return parser.Slot{State: parser.Unknown}
+	}
+	if n, ok := p.integer(); ok {
+		return integerSlot(n, p.typ&unsignedParam != 0, m)
+	}
+	_, _, size := lengthEncoded(p.value)
+	return parser.StringSlot(p.value[size:], m, ignore)
 }
 
-// number gives a parameter's value as an integer column takes it, rounded.
-func (p *param) number() idValue {
-	unsigned := p.typ&0x8000 != 0
-	known := func(n int64) idValue { return idValue{known: true, value: n} }
-	b := p.value
-	switch byte(p.typ) {
+// unsignedParam is the flag in a parameter's type.
+const unsignedParam = 0x8000
+
+// integer gives the bits of a parameter of an integer type.
+func (p *param) integer() (n int64, ok bool) {
+	unsigned := p.typ&unsignedParam != 0
+	switch b := p.value; byte(p.typ) {
 	case mysql.MYSQL_TYPE_TINY:
-		if unsigned {
-			return known(int64(b[0]))
+		if n = int64(b[0]); !unsigned {
+			n = int64(int8(b[0]))
 		}
-		return known(int64(int8(b[0])))
 	case mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR:
-		if n := binary.LittleEndian.Uint16(b); !unsigned {
-			return known(int64(int16(n)))
-		} else {
-			return known(int64(n))
+		if n = int64(binary.LittleEndian.Uint16(b)); !unsigned {
+			n = int64(int16(n))
 		}
 	case mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24:
-		if n := binary.LittleEndian.Uint32(b); !unsigned {
-			return known(int64(int32(n)))
-		} else {
-			return known(int64(n))
+		if n = int64(binary.LittleEndian.Uint32(b)); !unsigned {
+			n = int64(int32(n))
 		}
 	case mysql.MYSQL_TYPE_LONGLONG:
-		n := int64(binary.LittleEndian.Uint64(b))
-		return idValue{known: !unsigned || n >= 0, value: n}
-	case mysql.MYSQL_TYPE_FLOAT:
-		return rounded(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
-	case mysql.MYSQL_TYPE_DOUBLE:
-		return rounded(math.Float64frombits(binary.LittleEndian.Uint64(b)))
-	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
-		return idValue{}
+		n = int64(binary.LittleEndian.Uint64(b))
+	default:
+		return 0, false
 	}
-	_, _, size := lengthEncoded(b)
-	text := strings.TrimSpace(string(b[size:]))
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return known(n)
-	}
-	if f, err := strconv.ParseFloat(text, 64); err == nil && !strings.ContainsAny(text, "xXpPnNiI_") {
-		return rounded(f)
-	}
-	return idValue{}
+	return n, true
 }
 
-func rounded(f float64) idValue {
-	if r := math.RoundToEven(f); math.Abs(r) < 1<<63 {
-		return idValue{known: true, value: int64(r)}
+func integerSlot(n int64, unsigned bool, m parser.Mode) parser.Slot {
+	if n == 0 && !m.NoAutoValueOnZero {
+		return parser.Slot{State: parser.Open}
 	}
-	return idValue{}
+	return parser.Slot{State: parser.Explicit, Value: n, HasValue: n >= 0 || !unsigned}
 }
 
 // appendExecute appends the payload of a COM_STMT_EXECUTE, types included.

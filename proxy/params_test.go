@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seqgate/seqgate/parser"
 )
 
 func textParam(s string) param {
@@ -17,42 +19,43 @@ func TestParamID(t *testing.T) {
 	double := func(f float64) param {
 		return param{typ: uint16(mysql.MYSQL_TYPE_DOUBLE), value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))}
 	}
-	open := idValue{open: true, known: true}
+	open := parser.Slot{State: parser.Open}
+	explicit := func(n int64) parser.Slot { return parser.Slot{State: parser.Explicit, Value: n, HasValue: true} }
+	unknown := parser.Slot{State: parser.Unknown}
 	tests := []struct {
 		name string
 		p    param
-		want idValue
+		want parser.Slot
 	}{
-		{"NULL bit", param{null: true}, idValue{open: true}},
-		{"NULL type", param{typ: uint16(mysql.MYSQL_TYPE_NULL)}, idValue{open: true}},
+		{"NULL bit", param{null: true}, open},
+		{"NULL type", param{typ: uint16(mysql.MYSQL_TYPE_NULL)}, open},
 		{"zero", idParam(0), open},
-		{"seven", idParam(7), idValue{known: true, value: 7}},
-		{"minus one", idParam(-1), idValue{known: true, value: -1}},
-		{"2^64-1 unsigned", param{typ: 0x8000 | uint16(mysql.MYSQL_TYPE_LONGLONG), value: idParam(-1).value}, idValue{value: -1}},
-		{"tiny", param{typ: uint16(mysql.MYSQL_TYPE_TINY), value: []byte{0xff}}, idValue{known: true, value: -1}},
-		{"unsigned tiny", param{typ: 0x8000 | uint16(mysql.MYSQL_TYPE_TINY), value: []byte{0xff}}, idValue{known: true, value: 255}},
+		{"seven", idParam(7), explicit(7)},
+		{"minus one", idParam(-1), explicit(-1)},
+		{"2^64-1 unsigned", param{typ: 0x8000 | uint16(mysql.MYSQL_TYPE_LONGLONG), value: idParam(-1).value}, parser.Slot{State: parser.Explicit, Value: -1}},
+		{"tiny", param{typ: uint16(mysql.MYSQL_TYPE_TINY), value: []byte{0xff}}, explicit(-1)},
+		{"unsigned tiny", param{typ: 0x8000 | uint16(mysql.MYSQL_TYPE_TINY), value: []byte{0xff}}, explicit(255)},
 		{"short zero", param{typ: uint16(mysql.MYSQL_TYPE_SHORT), value: []byte{0, 0}}, open},
 		{"0.4", double(0.4), open},
 		{"-0.4", double(-0.4), open},
-		{"0.6", double(0.6), idValue{known: true, value: 1}},
-		{"not a number", double(math.NaN()), idValue{}},
+		{"0.6", double(0.6), explicit(1)},
 		{"text 0", textParam("0"), open},
 		{"text  00", textParam(" 00"), open},
 		{"text 0.4", textParam("0.4"), open},
-		{"text 12", textParam("12"), idValue{known: true, value: 12}},
-		{"text abc", textParam("abc"), idValue{}},
-		{"text 0x0", textParam("0x0"), idValue{}},
-		{"sent ahead", param{typ: uint16(mysql.MYSQL_TYPE_BLOB), long: true}, idValue{}},
+		{"text 12", textParam("12"), explicit(12)},
+		{"sent ahead", param{typ: uint16(mysql.MYSQL_TYPE_BLOB), long: true}, unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.p.id(true); got != tt.want {
+			got := tt.p.slot(parser.Mode{Strict: true}, false)
+			if got.State != tt.want.State || got.HasValue && got.Value != tt.want.Value {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
-			if tt.want.open && tt.want.known && tt.p.id(false).open {
-				t.Error("zero is open although NO_AUTO_VALUE_ON_ZERO is set")
-			}
 		})
+	}
+	zero := idParam(0)
+	if got := zero.slot(parser.Mode{NoAutoValueOnZero: true}, false); got.State != parser.Explicit {
+		t.Errorf("with NO_AUTO_VALUE_ON_ZERO: zero is %+v, want explicit", got)
 	}
 }
 
@@ -89,7 +92,7 @@ func TestExecuteRoundTrip(t *testing.T) {
 func TestReadParamsBound(t *testing.T) {
 	r := paramReader{b: []byte{0, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
 	got := r.readParams(1, false, []param{idParam(9)}, nil)
-	if r.bad || len(got) != 1 || got[0].id(true) != (idValue{known: true, value: 5}) {
+	if r.bad || len(got) != 1 || got[0].slot(parser.Mode{}, false).Value != 5 {
 		t.Errorf("got %+v, bad=%v", got, r.bad)
 	}
 	r = paramReader{b: []byte{0, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
@@ -106,7 +109,7 @@ func FuzzReadParams(f *testing.F) {
 		r := paramReader{b: b}
 		for _, p := range r.readParams(count, named, nil, map[uint16]bool{3: true}) {
 			if !r.bad {
-				p.id(true)
+				p.slot(parser.Mode{}, false)
 			}
 		}
 		if !r.bad && r.at > len(b) {

@@ -10,9 +10,19 @@ type Binding struct {
 	Table         string // as error texts name it
 	Column        string
 	AutoIncrement bool     // the server's own column has AUTO_INCREMENT
+	Unsigned      bool     // the column takes no negative values
 	Max           int64    // the largest id that the column's type holds
 	Columns       []string // the table's columns that an INSERT without a column list fills, in order
 	Sequence      sequence.Name
+}
+
+// judge corrects what a row says of its id by the column's type: an unsigned
+// column takes a negative value for 0, unless that is an error.
+func (b *Binding) judge(slot parser.Slot, strict bool) parser.Slot {
+	if b.Unsigned && !strict && slot.State == parser.Explicit && slot.HasValue && slot.Value < 0 {
+		slot.State = parser.Open
+	}
+	return slot
 }
 
 // fillPlan is how the ids of one INSERT or REPLACE are filled: pure, from its
@@ -41,11 +51,14 @@ func (p *fillPlan) rewrites() bool {
 	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement
 }
 
-// newFillPlan judges an INSERT by the slots of its rows.
-func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot) (fillPlan, error) {
+// newFillPlan judges an INSERT by the slots of its rows, which it corrects by
+// the column's type.
+func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {
 	p := fillPlan{binding: b, rows: len(slots), wrap: !stmt.UsesLastInsertID,
 		ignore: stmt.Ignore, upsert: stmt.OnDuplicate}
-	for _, slot := range slots {
+	for i := range slots {
+		slots[i] = b.judge(slots[i], m.Strict && !stmt.Ignore)
+		slot := slots[i]
 		switch slot.State {
 		case parser.Open:
 			p.open++

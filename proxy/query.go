@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"errors"
+
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
@@ -174,7 +176,7 @@ func (s *session) plan(sql []byte) (plan, error) {
 	case parser.Carrier:
 		return p, s.refuseWrites("an INSERT inside another statement", sql)
 	case parser.Prepare:
-		return p, s.refuseWrites("an INSERT in SQL's PREPARE", sql)
+		return p, s.refusePrepare(sql)
 	case parser.Next:
 		return s.planNext(p, sql)
 	case parser.Kill:
@@ -201,6 +203,17 @@ func (s *session) refuseWrites(form string, sql []byte) error {
 	return nil
 }
 
+// refusePrepare refuses SQL's own PREPARE of an INSERT into a sequenced table.
+func (s *session) refusePrepare(sql []byte) error {
+	if err := s.know(); err != nil {
+		return err
+	}
+	if _, text, ok := parser.PrepareText(sql, s.state.mode); ok {
+		sql = text // without the literal's escapes
+	}
+	return s.refuseWrites("an INSERT in SQL's PREPARE", sql)
+}
+
 // binding looks up how a table's ids are made; nil when it has no sequence.
 func (s *session) binding(schema, table string) (*Binding, error) {
 	if schema == "" {
@@ -215,39 +228,73 @@ func (s *session) binding(schema, table string) (*Binding, error) {
 // queryParts deals with a text of several statements. Where one of them needs
 // seqgate they are sent one by one, and their results told as one answer.
 func (s *session) queryParts(payload []byte, begin, size int) error {
-	spans, err := s.partsToSplit(payload[begin:])
+	split, err := s.mustSplit(payload[begin:])
 	if err != nil {
 		s.front.skip(size)
 		return err
 	}
-	if spans == nil {
-		const unseen = mayLook | mayChangeLastID | mayChangeSettings | changesSchema
-		err := s.before(unseen)
-		if err == nil {
-			err = s.writeBack(s.front.unread()[:size])
-		}
-		s.front.skip(size)
-		if err != nil {
-			return err
-		}
-		err = s.relay(shapeResults)
-		s.after(unseen)
-		return err
+	if !split {
+		return s.passParts(size)
 	}
 	text := append([]byte(nil), payload...)
 	s.front.skip(size)
 	s.out.parts = true
-	for i, span := range spans {
-		s.out.more = i < len(spans)-1
-		if err := s.queryPart(text[:begin], text[begin+span.Start:begin+span.End]); err != nil {
+	for rest := text[begin:]; len(rest) > 0; {
+		if rest, err = s.runParts(text[:begin], rest); err != nil {
 			s.out.more = false
 			return err
 		}
-		if s.answer.failed {
-			break
-		}
 	}
 	return nil
+}
+
+// passParts sends a text of several statements as it came.
+func (s *session) passParts(size int) error {
+	const unseen = mayLook | mayChangeLastID | mayChangeSettings | changesSchema
+	err := s.before(unseen)
+	if err == nil {
+		err = s.writeBack(s.front.unread()[:size])
+	}
+	s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	err = s.relay(shapeResults)
+	s.after(unseen)
+	return err
+}
+
+// runParts runs the statements of a text one by one, up to the first that fails
+// or that changes how the text after it reads; what is left is returned.
+func (s *session) runParts(attributes, text []byte) (rest []byte, err error) {
+	if err := s.know(); err != nil {
+		return nil, err
+	}
+	spans, err := parser.Split(nil, text, s.state.mode)
+	if len(spans) == 0 {
+		return nil, err
+	}
+	last := len(spans) - 1
+	switch {
+	case errors.Is(err, parser.ErrModeChange):
+		rest = text[spans[last].Start:spans[last].End]
+		spans = spans[:last]
+	case err != nil:
+		// A compound body is the server's own to take apart.
+		if err := s.refuseWrites("an INSERT beside a compound statement in one text", text[spans[last].Start:]); err != nil {
+			return nil, err
+		}
+	}
+	for i, span := range spans {
+		s.out.more = i < len(spans)-1 || len(rest) > 0
+		if err := s.queryPart(attributes, text[span.Start:span.End]); err != nil {
+			return nil, err
+		}
+		if s.answer.failed {
+			return nil, nil
+		}
+	}
+	return rest, nil
 }
 
 // queryPart sends one statement of several. attributes stands before each text.
@@ -272,41 +319,42 @@ func (s *session) queryPart(attributes, sql []byte) error {
 	return s.finish(&p)
 }
 
-// partsToSplit gives the statements of a text when one of them needs seqgate,
-// nil when the text can go to the server as it is.
-func (s *session) partsToSplit(sql []byte) ([]parser.Span, error) {
+// mustSplit reports whether a statement of a text needs seqgate, so that the text
+// cannot go to the server as it is.
+func (s *session) mustSplit(sql []byte) (bool, error) {
 	if !mayNeedSeqgate(sql) {
-		return nil, nil
+		return false, nil
 	}
 	if err := s.know(); err != nil {
-		return nil, err
+		return false, err
 	}
 	spans, err := parser.Split(nil, sql, s.state.mode)
+	if errors.Is(err, parser.ErrModeChange) {
+		return true, nil
+	}
 	if err != nil {
-		// Compound bodies are the server's own to take apart.
-		return nil, s.refuseWrites("an INSERT beside a compound statement in one text", sql)
+		return false, s.refuseWrites("an INSERT beside a compound statement in one text", sql)
 	}
 	for _, span := range spans {
 		part := sql[span.Start:span.End]
-		switch kind := parser.Sniff(part); kind {
-		case parser.Next, parser.Load, parser.Carrier, parser.Prepare:
-			return spans, nil
+		switch parser.Sniff(part) {
+		case parser.Next, parser.Load, parser.Carrier, parser.Prepare, parser.Kill:
+			return true, nil
 		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute:
-			return spans, nil // what follows can be judged only after it ran
+			return true, nil // what follows can be judged only after it ran
 		case parser.Insert, parser.Replace:
-			p, err := s.planInsert(plan{}, part, false)
-			if err != nil || p.kind != planPass {
-				return spans, nil // its own turn tells
+			if p, err := s.planInsert(plan{}, part, false); err != nil || p.kind != planPass {
+				return true, nil // its own turn tells
 			}
 		}
 	}
-	return nil, nil
+	return false, nil
 }
 
 // mayNeedSeqgate looks for the words without which no statement of a text needs
 // more than being passed on.
 func mayNeedSeqgate(sql []byte) bool {
-	for _, word := range []string{"insert", "replace", "load", "next"} {
+	for _, word := range []string{"insert", "replace", "load", "next", "kill"} {
 		if parser.Mentions(sql, word) {
 			return true
 		}

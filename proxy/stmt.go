@@ -288,20 +288,25 @@ func malformedExecute() error {
 func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
 	p.open, p.prepared = 0, true
 	for _, slot := range st.slots {
-		v := idValue{open: slot.State == parser.Open, known: slot.HasValue, value: slot.Value}
-		if slot.State == parser.Param {
-			v = params[slot.Param].id(!s.state.mode.NoAutoValueOnZero)
-			if params[slot.Param].long {
-				return unsupported("a value sent by COM_STMT_SEND_LONG_DATA for '"+p.binding.Column+"'", p.binding.Table,
-					"bind the id as an integer")
-			}
-		}
-		if v.open {
+		v := s.decide(p, slot, params)
+		switch v.State {
+		case parser.Open:
 			p.open++
+		case parser.Unknown:
+			return unsupported("a value of this type, or sent by COM_STMT_SEND_LONG_DATA, for '"+p.binding.Column+"'", p.binding.Table,
+				"bind the id as an integer")
 		}
-		p.explicit, p.hasExplicit = v.value, v.known && !v.open
+		p.explicit, p.hasExplicit = v.Value, v.State == parser.Explicit && v.HasValue
 	}
 	return nil
+}
+
+// decide gives what a row says of its id in an execution with these parameters.
+func (s *session) decide(p *fillPlan, slot parser.Slot, params []param) parser.Slot {
+	if slot.State == parser.Param {
+		slot = params[slot.Param].slot(s.state.mode, p.ignore)
+	}
+	return p.binding.judge(slot, s.state.mode.Strict && !p.ignore)
 }
 
 // executeFill sends the execution of the statement that fits: the client's own
@@ -376,7 +381,7 @@ func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]para
 			all = append(all, idParam(id))
 			id++
 		case slot.State != parser.Param:
-		case params[taken].id(!s.state.mode.NoAutoValueOnZero).open:
+		case s.decide(p, slot, params).State == parser.Open:
 			all = append(all, idParam(id))
 			id++
 			taken++

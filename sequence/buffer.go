@@ -28,7 +28,7 @@ const attemptTimeout = 3 * time.Second
 // Sequence hands out the ids of one sequence. It is made by [Registry.Get].
 type Sequence struct {
 	current atomic.Pointer[segment]
-	_       [56]byte // every Next reads current: keep it off the cache line of what follows
+	_       [cacheLine]byte // every Next reads current: keep it off the cache line of what follows
 
 	name  Name
 	store Store

@@ -50,6 +50,7 @@ func (p *process) take(ctx context.Context, t *testing.T) {
 
 // A server that is killed, frozen and started again under load: no id twice, and all goes on by itself.
 func TestServerFaults(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		database := s.NewDatabase(t)
 		admin := s.Open(t, database)
@@ -127,6 +128,7 @@ func await(t *testing.T, ready func() bool) {
 // clipped, LAST_INSERT_ID and identifiers are quoted by other rules. And a user who may no more than needed, while the
 // server turns read-only for a time, as in a failover.
 func TestServerDefaults(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		database := s.NewDatabase(t)
 		admin := openPool(t, s.DSN(database))

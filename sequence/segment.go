@@ -10,12 +10,17 @@ import (
 // used only grows, so the ids below it are taken for good; a segment that was sealed gives none. All takes from a segment
 // therefore come before its successor is published, which is sealed first: ids never go backwards.
 //
-// The fields share a cache line on purpose: a take has it in any case.
+// used has a cache line of its own: every take writes it, and would take the other fields from the other processors too.
 type segment struct {
 	first, size int64
-	used        atomic.Int64 // ids taken; over size after takes that came too late
 	mark        atomic.Int64 // the take that reaches this many ids has the next segment seen to
+	_           [cacheLine]byte
+	used        atomic.Int64 // ids taken; over size after takes that came too late
+	_           [cacheLine]byte
 }
+
+// cacheLine is the size of what processors take from each other, in bytes. Two lines are fetched at once by many.
+const cacheLine = 128
 
 // noMark is the mark of a segment whose successor is seen to.
 const noMark = math.MaxInt64

@@ -16,6 +16,7 @@ import (
 var strategies = []string{sequence.StrategyForUpdate, sequence.StrategyCAS, sequence.StrategyIncrement}
 
 func TestStores(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, strategy := range strategies {
 			t.Run(strategy, func(t *testing.T) {
