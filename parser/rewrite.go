@@ -4,10 +4,11 @@ import "slices"
 
 // FillOptions are further edits that AppendFilled makes.
 type FillOptions struct {
-	// UpdateClause is put behind the last assignment of ON DUPLICATE KEY UPDATE,
-	// such as ", `t`.`id` = LAST_INSERT_ID(`t`.`id`)". It is left out when the
-	// statement has no such clause.
-	UpdateClause string
+	// TellUpdated puts ", `t`.`column` = LAST_INSERT_ID(`t`.`column`)" behind the
+	// last assignment of ON DUPLICATE KEY UPDATE, so that the server tells the id
+	// of a row that was there. It does nothing when the statement has no such
+	// clause.
+	TellUpdated bool
 }
 
 // idRoom is how many bytes a row is expected to grow by.
@@ -35,11 +36,20 @@ func (s *InsertStmt) AppendFilled(
 	} else {
 		e = editor{dst: e.dst[:len(dst)], sql: sql}
 	}
-	if opts.UpdateClause != "" && s.OnDuplicate {
-		e.insert(s.body.updateEnd, opts.UpdateClause)
+	if opts.TellUpdated && s.OnDuplicate {
+		e.insert(s.body.updateEnd, ", ")
+		e.dst = s.appendQualified(e.dst, column)
+		e.dst = append(e.dst, " = LAST_INSERT_ID("...)
+		e.dst = append(s.appendQualified(e.dst, column), ')')
 	}
 	e.copyTo(len(sql))
 	return e.dst
+}
+
+// appendQualified appends `table`.`column`.
+func (s *InsertStmt) appendQualified(dst []byte, column string) []byte {
+	dst = append(appendQuoted(dst, s.Table, s.mode.Charset), '.')
+	return appendQuoted(dst, column, s.mode.Charset)
 }
 
 // editor copies a text with changes, from its begin to its end.

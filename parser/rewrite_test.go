@@ -48,7 +48,7 @@ func slotStates(slots []Slot) string {
 var uaColumns = []string{"id", "val", "n"}
 
 func TestAppendFilled(t *testing.T) {
-	update := FillOptions{UpdateClause: ", `id` = LAST_INSERT_ID(`id`)"}
+	update := FillOptions{TellUpdated: true}
 	tests := []struct {
 		name    string
 		sql     string
@@ -115,11 +115,11 @@ func TestAppendFilled(t *testing.T) {
 		{name: "alias without columns", sql: "insert into ua values() as new on duplicate key update n=1",
 			want: "insert into ua (`id`) values(101) as new(`seqgate_id`) on duplicate key update n=1"},
 		{name: "update clause", sql: "insert into ua(val) values('a') on duplicate key update n=n+1 /*c*/;", opts: update,
-			want: "insert into ua(val, `id`) values('a', 101) on duplicate key update n=n+1, `id` = LAST_INSERT_ID(`id`) /*c*/;"},
+			want: "insert into ua(val, `id`) values('a', 101) on duplicate key update n=n+1, `ua`.`id` = LAST_INSERT_ID(`ua`.`id`) /*c*/;"},
 		{name: "update clause without update", sql: "insert into ua(val) values('a')", opts: update,
 			want: "insert into ua(val, `id`) values('a', 101)"},
 		{name: "update clause, nothing open", sql: "insert into ua(id) values(5) on duplicate key update n=(select 1)", opts: update,
-			want: "insert into ua(id) values(5) on duplicate key update n=(select 1), `id` = LAST_INSERT_ID(`id`)"},
+			want: "insert into ua(id) values(5) on duplicate key update n=(select 1), `ua`.`id` = LAST_INSERT_ID(`ua`.`id`)"},
 		{name: "replace", sql: "replace delayed ua(id,val) value(0,'a')", want: "replace delayed ua(id,val) value(101,'a')"},
 		{name: "ANSI_QUOTES", sql: `insert into "ua"("val", "id") values('"',0)`, mode: Mode{ANSIQuotes: true},
 			want: `insert into "ua"("val", "id") values('"',101)`},

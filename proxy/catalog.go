@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,38 +81,64 @@ func (c *catalog) Forget() {
 
 // Binding gives how the ids of a table are made, nil when it has no sequence.
 func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
-	if c.vschema != nil && c.declaration(k, schema, table) == nil {
-		return nil, nil
-	}
-	e, err := c.lookup(ctx, k, schema, table)
+	e, err := c.lookup(ctx, c.owner(k, schema), schema, table)
 	if err != nil {
 		return nil, err
 	}
 	return e.binding, e.err
 }
 
+// owner gives the keyspace that a database belongs to: the session's own, or
+// another one on the same server.
+func (c *catalog) owner(k *Keyspace, schema string) *Keyspace {
+	if schema == k.Database {
+		return k
+	}
+	for _, other := range c.keyspaces {
+		if strings.EqualFold(other.Database, schema) && other.Backend.Addr == k.Backend.Addr {
+			return other
+		}
+	}
+	return k
+}
+
 // bind works out what follows from a description.
-func (c *catalog) bind(e *catalogEntry, k *Keyspace, schema, table string) {
+func (c *catalog) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema, table string) error {
+	if e.table.kind == kindView {
+		return c.bindView(ctx, e, k, schema, table)
+	}
 	if c.vschema == nil {
-		e.binding = e.conventional(k, schema, table)
+		e.binding, e.err = e.conventional(k, schema, table)
 	} else if t := c.declaration(k, schema, table); t != nil {
 		e.binding, e.err = c.declared(e, t, schema)
 	}
+	return nil
 }
 
 // sequenceSuffix is what the convention adds to a table's name.
 const sequenceSuffix = "_seq"
 
-// conventional applies the convention to a table.
-func (e *catalogEntry) conventional(k *Keyspace, schema, table string) *Binding {
-	if !e.sequence.looksLikeSequence() || !e.table.exists || strings.HasSuffix(table, sequenceSuffix) {
-		return nil
+// conventional applies the convention to a table. A table that cannot be seen
+// beside its sequence is an error, the server's own if it is not there.
+func (e *catalogEntry) conventional(k *Keyspace, schema, table string) (*Binding, error) {
+	if !e.sequence.looksLikeSequence() || strings.HasSuffix(table, sequenceSuffix) {
+		return nil, nil
+	}
+	if !e.table.exists {
+		return nil, notSeen(schema, table)
 	}
 	column := e.table.idColumn()
 	if column == nil {
-		return nil
+		return nil, nil
 	}
-	return e.bound(table, column, sequence.Name{Keyspace: k.Name, Database: schema, Table: table + sequenceSuffix})
+	return e.bound(table, column, sequence.Name{Keyspace: k.Name, Database: schema, Table: table + sequenceSuffix}), nil
+}
+
+// notSeen is the server's error for a table that is not there, which to
+// seqgate's own account is the same as one that it may not see.
+func notSeen(schema, table string) error {
+	return mysql.NewError(mysql.ER_NO_SUCH_TABLE, fmt.Sprintf(
+		"Table '%s.%s' doesn't exist, or seqgate's own account lacks the right to see it (SELECT)", schema, table))
 }
 
 // looksLikeSequence goes by the columns alone: that the comment is missing is
@@ -204,24 +231,38 @@ func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Nam
 // declaration gives what the vschema says of a table, nil when it has no
 // sequence: the vschema does not name it, or its database is no keyspace.
 func (c *catalog) declaration(k *Keyspace, schema, table string) *vschema.Table {
-	if schema != k.Database {
+	if !strings.EqualFold(schema, k.Database) {
 		return nil
 	}
 	declared, ok := c.vschema.Keyspace(k.Name)
 	if !ok {
 		return nil
 	}
-	if t, ok := declared.Table(table); ok && t.AutoIncrement != nil {
-		return t
+	if t, ok := declared.Table(table); ok {
+		return filled(t)
+	}
+	// A server on which names have no case knows the table by this one too; on
+	// another, the table is not there, and says so.
+	for _, t := range declared.Tables() {
+		if strings.EqualFold(t.Name, table) {
+			return filled(t)
+		}
 	}
 	return nil
+}
+
+func filled(t *vschema.Table) *vschema.Table {
+	if t.AutoIncrement == nil {
+		return nil
+	}
+	return t
 }
 
 // declared applies the vschema.
 func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*Binding, error) {
 	name := c.sequenceName(t.AutoIncrement.SequenceKeyspace, t.AutoIncrement.SequenceTable)
 	if !e.table.exists {
-		return nil, nil // the server answers 1146
+		return nil, notSeen(schema, t.Name)
 	}
 	column := e.table.column(t.AutoIncrement.Column)
 	if column == nil {
@@ -230,11 +271,16 @@ func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*B
 	}
 	b := e.bound(t.Name, column, name)
 	if t.Authoritative {
-		b.Columns = b.Columns[:0]
+		seen := b.Columns
+		b.Columns = nil
 		for _, column := range t.Columns {
 			if !column.Invisible {
 				b.Columns = append(b.Columns, column.Name)
 			}
+		}
+		if !slices.EqualFunc(b.Columns, seen, strings.EqualFold) {
+			return nil, fmt.Errorf("the vschema lists the columns of table '%s.%s' as (%s), the server has (%s); correct the vschema",
+				schema, t.Name, strings.Join(b.Columns, ", "), strings.Join(seen, ", "))
 		}
 	}
 	return b, nil
@@ -345,7 +391,9 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 			c.log.Warn("table not described", "table", key.schema+"."+key.table, "err", err)
 			return nil, err
 		}
-		c.bind(e, k, key.schema, key.table)
+		if err := c.bind(ctx, e, k, key.schema, key.table); err != nil {
+			return nil, err
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.epoch == epoch {

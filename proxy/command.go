@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/binary"
 	"io"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -39,10 +40,10 @@ func (s *session) command(code byte, length int) error {
 		return s.pass(shapeFieldList)
 	case mysql.COM_PROCESS_INFO:
 		return s.pass(shapeResults)
+	case mysql.COM_SET_OPTION:
+		return s.setOption()
 	case comResetConnection:
-		s.stmts = nil
-		s.state = sessionState{}
-		return s.pass(shapeSingle)
+		return s.resetConnection()
 	case mysql.COM_PROCESS_KILL:
 		return s.processKill()
 	case mysql.COM_CHANGE_USER, mysql.COM_SHUTDOWN, mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID,
@@ -59,6 +60,39 @@ func (s *session) pass(as shape) error {
 		return err
 	}
 	return s.relay(as)
+}
+
+// setOption is COM_SET_OPTION, which turns multiple statements in one text on
+// and off.
+func (s *session) setOption() error {
+	body, err := s.takeCommand()
+	if err != nil {
+		return err
+	}
+	if err := s.send(append([]byte{mysql.COM_SET_OPTION}, body...)); err != nil {
+		return err
+	}
+	if err := s.relay(shapeSingle); err != nil || s.answer.failed || len(body) < 2 {
+		return err
+	}
+	const on, off = 0, 1
+	switch binary.LittleEndian.Uint16(body) {
+	case on:
+		s.capabilities |= mysql.CLIENT_MULTI_STATEMENTS
+	case off:
+		s.capabilities &^= mysql.CLIENT_MULTI_STATEMENTS
+	}
+	return nil
+}
+
+// resetConnection is COM_RESET_CONNECTION: the session begins anew.
+func (s *session) resetConnection() error {
+	if err := s.pass(shapeSingle); err != nil || s.answer.failed {
+		return err
+	}
+	s.stmts, s.temporary = nil, nil
+	s.state = sessionState{}
+	return nil
 }
 
 // refuse answers a command that cannot be relayed: its answer never ends, or

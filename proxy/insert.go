@@ -25,6 +25,15 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 		return p, err
 	}
 	s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns)
+	if errors.Is(err, parser.ErrServerRefuses) && !s.insert.HasColumns {
+		// Counted by the columns that are known here: they may have changed.
+		if b, err = s.bindAnew(); b == nil || err != nil {
+			return p, err
+		}
+		if s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns); err != nil {
+			return p, mysql.NewDefaultError(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, 1)
+		}
+	}
 	if errors.Is(err, parser.ErrServerRefuses) {
 		return p, nil // rows of the wrong length and the like: the server's own error, and no id is used
 	}
@@ -49,6 +58,12 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 		p.effect = effectOfExplicit(&s.insert)
 	}
 	return p, nil
+}
+
+// bindAnew looks the statement's table up at the server, not in the cache.
+func (s *session) bindAnew() (*Binding, error) {
+	s.srv.catalog.Forget()
+	return s.binding(s.insert.Schema, s.insert.Table)
 }
 
 // effectOfExplicit: an INSERT with explicit ids leaves LAST_INSERT_ID() alone
@@ -142,11 +157,7 @@ func (s *session) next(b *Binding, n int64) (int64, error) {
 // fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to
 // be told apart, and its id told to the client, as a native column does.
 func (s *session) fillOptions(p *fillPlan) parser.FillOptions {
-	if !p.upsert || !p.wrap {
-		return parser.FillOptions{}
-	}
-	column := quoteIdentifier(s.insert.Table) + "." + quoteIdentifier(p.binding.Column)
-	return parser.FillOptions{UpdateClause: ", " + column + " = LAST_INSERT_ID(" + column + ")"}
+	return parser.FillOptions{TellUpdated: p.upsert && p.wrap}
 }
 
 func appendID(dst []byte, id int64, wrap bool) []byte {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
@@ -21,6 +22,9 @@ func (s *session) relayPart() error {
 		s.answer.scan(s.back.unread()[:size])
 		if s.answer.infile {
 			s.back.skip(size)
+			if err := s.refuseFile(); err != nil {
+				return err
+			}
 			return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 				"seqgate does not support LOAD DATA LOCAL beside other statements in one text; send it alone")
 		}
@@ -38,6 +42,20 @@ func (s *session) relayPart() error {
 		}
 	}
 	return nil
+}
+
+// refuseFile answers the server's request for a local file with an empty one.
+func (s *session) refuseFile() error {
+	s.answer.infile = false
+	if err := s.writeBack([]byte{0, 0, 0, s.answer.sequence + 1}); err != nil {
+		return err
+	}
+	err := s.dropRest()
+	var refused *serverError
+	if errors.As(err, &refused) {
+		return nil // the error that is told is another
+	}
+	return err
 }
 
 // setMoreResults sets the flag in the packet that ends a result, which came in

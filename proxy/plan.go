@@ -123,6 +123,8 @@ func (p *fillPlan) settle(o outcome, inserted, old uint64) verdict {
 		return verdict{insertID: inserted, lastID: inserted, actual: actual}
 	case !p.wrap:
 		return verdict{insertID: o.reported, unknown: true}
+	case p.ignore && !p.upsert && o.affected > 0 && p.hasExplicit:
+		return verdict{insertID: uint64(p.explicit), lastID: old, actual: actual}
 	case p.upsert && p.changed(o):
 		return verdict{insertID: o.reported, lastID: old, actual: actual}
 	}

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -222,7 +223,15 @@ func (s *session) binding(schema, table string) (*Binding, error) {
 	if schema == "" {
 		return nil, nil // the server answers 1046: no database selected
 	}
-	return s.srv.catalog.Binding(s.ctx, s.keyspace, schema, table)
+	b, err := s.srv.catalog.Binding(s.ctx, s.keyspace, schema, table)
+	if s.temporary == nil || b == nil && err == nil {
+		return b, err
+	}
+	hidden, askErr := s.isTemporary(schema, table)
+	if hidden || askErr != nil {
+		return nil, askErr
+	}
+	return b, err
 }
 
 // queryParts deals with a text of several statements. Where one of them needs
@@ -250,7 +259,7 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 
 // passParts sends a text of several statements as it came.
 func (s *session) passParts(size int) error {
-	const unseen = mayLook | mayChangeLastID | mayChangeSettings | changesSchema
+	const unseen = mayLook | mayChangeLastID | mayChangeSettings | changesSchema | makesTemporary
 	err := s.before(unseen)
 	if err == nil {
 		err = s.writeBack(s.front.unread()[:size])
@@ -280,11 +289,38 @@ func (s *session) runParts(attributes, text []byte) (rest []byte, err error) {
 		rest = text[spans[last].Start:spans[last].End]
 		spans = spans[:last]
 	case err != nil:
-		// A compound body is the server's own to take apart.
-		if err := s.refuseWrites("an INSERT beside a compound statement in one text", text[spans[last].Start:]); err != nil {
-			return nil, err
-		}
+		return nil, s.runBeforeCompound(attributes, text, spans)
 	}
+	return s.runAll(attributes, text, spans, rest)
+}
+
+// runBeforeCompound runs the statements before one that cannot be taken apart,
+// and then sends that with all after it as it came: a compound body is the
+// server's own.
+func (s *session) runBeforeCompound(attributes, text []byte, spans []parser.Span) error {
+	compound := text[spans[len(spans)-1].Start:]
+	if _, err := s.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || s.answer.failed {
+		return err
+	}
+	if err := s.refuseWrites("an INSERT beside a compound statement in one text", compound); err != nil {
+		return err
+	}
+	s.out.more = false
+	const unseen = mayLook | mayChangeLastID | mayChangeSettings | changesSchema | makesTemporary
+	if err := s.before(unseen); err != nil {
+		return err
+	}
+	if err := s.send(append(slices.Clone(attributes), compound...)); err != nil {
+		return err
+	}
+	err := s.relayPart()
+	s.after(unseen)
+	return err
+}
+
+// runAll runs statements one by one, up to the first that fails. More are to
+// follow when rest is not empty; it is returned unless a statement failed.
+func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []byte) ([]byte, error) {
 	for i, span := range spans {
 		s.out.more = i < len(spans)-1 || len(rest) > 0
 		if err := s.queryPart(attributes, text[span.Start:span.End]); err != nil {
@@ -329,7 +365,7 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 		return false, err
 	}
 	spans, err := parser.Split(nil, sql, s.state.mode)
-	if errors.Is(err, parser.ErrModeChange) {
+	if errors.Is(err, parser.ErrModeChange) || err != nil && len(spans) > 1 {
 		return true, nil
 	}
 	if err != nil {

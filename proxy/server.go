@@ -27,6 +27,7 @@ type Keyspace struct {
 	Database string // its name at the server
 	Backend  *backend.Backend
 	DB       *sql.DB // seqgate's own connections, for what it asks of tables
+	Refills  *sql.DB // and those for its sequences (sequence.NewPool)
 }
 
 // User may log in to seqgate; towards the backends it is the keyspace's own

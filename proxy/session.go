@@ -31,15 +31,18 @@ type session struct {
 	capabilities uint32 // what both sides have
 	mariaDB      bool
 
-	answer  response // of the command under way
-	out     sender
-	state   sessionState
-	stmts   map[uint32]*statement
-	localID uint32 // of the latest statement that seqgate answers by itself
+	answer   response // of the command under way
+	out      sender
+	state    sessionState
+	stmts    map[uint32]*statement
+	lastStmt uint32 // the statement that the client prepared last
+	localID  uint32 // of the latest statement that seqgate answers by itself
 
-	insert  parser.InsertStmt // reused from statement to statement
-	slots   []parser.Slot
-	scratch []byte
+	insert parser.InsertStmt // reused from statement to statement
+	slots  []parser.Slot
+
+	temporary map[string]bool // tables by schema.name, asked when the session may have temporary ones; nil: it has none
+	scratch   []byte
 
 	busy atomic.Bool // a statement is under way, or a transaction is open
 }
@@ -331,9 +334,17 @@ func (s *session) forwardPacket(left int) error {
 // drop reads the backend's answer to a statement of seqgate's own and shows it
 // to nobody. An error packet is a *serverError.
 func (s *session) drop(as shape) error {
-	status := s.answer
-	var failed *serverError
+	before := s.answer
 	s.answer.start(as, s.deprecateEOF())
+	err := s.dropRest()
+	before.status = s.answer.status
+	s.answer = before
+	return err
+}
+
+// dropRest reads what is left of an answer and shows it to nobody.
+func (s *session) dropRest() error {
+	var failed *serverError
 	for !s.answer.done() {
 		payload, size, _, err := s.back.packet(maxStatement)
 		if err != nil {
@@ -345,8 +356,6 @@ func (s *session) drop(as shape) error {
 		s.answer.scan(s.back.unread()[:size])
 		s.back.skip(size)
 	}
-	status.status = s.answer.status
-	s.answer = status
 	if failed != nil {
 		return failed
 	}

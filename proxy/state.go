@@ -40,9 +40,14 @@ func (s *session) knowLastID() error {
 	return s.ask()
 }
 
+// askSession reads each fact as bytes of UTF-8, whatever character set the client
+// wants its results in.
+const askSession = "SELECT CAST(CONVERT(@@sql_mode USING utf8mb4) AS BINARY), CAST(CONVERT(@@character_set_client USING utf8mb4) AS BINARY)," +
+	" CAST(CONVERT(DATABASE() USING utf8mb4) AS BINARY), CAST(CONVERT(LAST_INSERT_ID() USING utf8mb4) AS BINARY)"
+
 // ask asks the backend for all that is not known of the session.
 func (s *session) ask() error {
-	row, err := s.queryRow("SELECT @@sql_mode, @@character_set_client, DATABASE(), LAST_INSERT_ID()", 4)
+	row, err := s.queryRow(askSession, 4)
 	if err != nil {
 		return err
 	}
@@ -98,18 +103,19 @@ const (
 	mayChangeLastID                      // of the session
 	mayChangeSettings                    // sql_mode, character set, default database
 	changesSchema                        // of tables or sequences
+	makesTemporary                       // tables, perhaps
 )
 
 // effectOf judges a statement by its first keywords and, where those leave it
 // open, by words in its text. What it does not know may do anything.
 func effectOf(kind parser.Kind, sql []byte) effect {
 	switch kind {
-	case parser.Select, parser.Update, parser.Delete:
+	case parser.Select, parser.Update, parser.Delete, parser.With, parser.Show:
 		if parser.MentionsLastInsertID(sql) {
 			return mayLook | mayChangeLastID
 		}
 		return 0
-	case parser.Show, parser.Begin, parser.Commit:
+	case parser.Begin, parser.Commit, parser.Rollback:
 		return 0
 	case parser.Insert, parser.Replace, parser.Load:
 		return mayLook | mayChangeLastID
@@ -118,7 +124,13 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 	case parser.Set:
 		return effectOfSet(sql)
 	case parser.DDL:
-		return mayLook | mayChangeLastID | mayChangeSettings | changesSchema
+		e := mayLook | mayChangeLastID | mayChangeSettings | changesSchema
+		if mayMakeTemporary(sql) {
+			e |= makesTemporary
+		}
+		return e
+	case parser.Call, parser.Execute:
+		return mayLook | mayChangeLastID | mayChangeSettings | makesTemporary
 	}
 	return mayLook | mayChangeLastID | mayChangeSettings
 }
@@ -154,6 +166,9 @@ func (s *session) after(e effect) {
 	}
 	if e&changesSchema != 0 {
 		s.srv.catalog.Forget()
+	}
+	if e&makesTemporary != 0 || e&changesSchema != 0 && s.temporary != nil {
+		s.noteTemporary()
 	}
 }
 

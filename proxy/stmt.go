@@ -24,6 +24,8 @@ type statement struct {
 	schema, table string
 	fill          *fillPlan // nil when the table has no sequence
 	slots         []parser.Slot
+	mode          parser.Mode // in which the text was read
+	listed        bool        // it names its columns
 	// Where some id may be open the statement is prepared twice at the backend:
 	// as it came, which the client sees and which runs when no id is open, and
 	// with a parameter in the place of each id.
@@ -74,6 +76,7 @@ func (s *session) planPrepare(sql []byte) (st *statement, filled []byte, err err
 		return st, nil, err
 	}
 	st.fill, st.slots = &p.fill, slices.Clone(s.slots)
+	st.mode, st.listed = s.state.mode, s.insert.HasColumns && len(s.insert.Columns) > 0
 	if p.kind == planFill {
 		filled = s.parameterText(sql, &p.fill)
 	}
@@ -133,6 +136,9 @@ func (s *session) relayPrepare(st *statement) (bool, error) {
 		return false, s.answerCut(err)
 	}
 	prepared := first(payload) == mysql.OK_HEADER && len(payload) >= 9
+	if prepared {
+		s.lastStmt = binary.LittleEndian.Uint32(payload[1:])
+	}
 	if prepared && (st.effect != 0 || st.writes) {
 		st.id = binary.LittleEndian.Uint32(payload[1:])
 		st.params = int(binary.LittleEndian.Uint16(payload[7:]))
@@ -160,6 +166,10 @@ func (s *session) readPrepared() (id uint32, err error) {
 	return id, s.drop(shapePrepare)
 }
 
+// lastPrepared stands for the statement prepared last, in MariaDB's protocol
+// ("COM_STMT_EXECUTE" in MariaDB's documentation).
+const lastPrepared = 0xffffffff
+
 // stmtCommand reads a command about a prepared statement whole. The statement
 // is nil when seqgate need not know of it.
 func (s *session) stmtCommand() (st *statement, payload []byte, size int, err error) {
@@ -167,9 +177,16 @@ func (s *session) stmtCommand() (st *statement, payload []byte, size int, err er
 	if err != nil {
 		return nil, nil, 0, frontFailure(err)
 	}
-	if len(payload) >= 5 {
-		st = s.stmts[binary.LittleEndian.Uint32(payload[1:])]
+	if len(payload) < 5 {
+		return nil, payload, size, nil
 	}
+	id := binary.LittleEndian.Uint32(payload[1:])
+	if id == lastPrepared && s.mariaDB {
+		id = s.lastStmt // not the second one that seqgate may have prepared since
+		binary.LittleEndian.PutUint32(payload[1:], id)
+		binary.LittleEndian.PutUint32(s.front.unread()[headerSize+1:], id)
+	}
+	st = s.stmts[id]
 	return st, payload, size, nil
 }
 
@@ -217,9 +234,12 @@ func (s *session) executeSeen(st *statement, size int) error {
 
 // executeInsert executes an INSERT or REPLACE, with ids where some are open.
 func (s *session) executeInsert(st *statement, payload []byte, size int) error {
-	err := s.stillBound(st)
-	if err == nil && st.fill != nil {
+	var err error
+	if st.fill != nil {
 		err = s.knowLastID()
+	}
+	if err == nil {
+		err = s.stillBound(st)
 	}
 	if err != nil {
 		s.front.skip(size)
@@ -243,15 +263,25 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 // stillBound checks that the table's ids are still made as when the statement
 // was prepared.
 func (s *session) stillBound(st *statement) error {
-	b, err := s.srv.catalog.Binding(s.ctx, s.keyspace, st.schema, st.table)
+	b, err := s.binding(st.schema, st.table)
 	if err != nil || b == nil && st.fill == nil {
 		return err
 	}
-	if b == nil || st.fill == nil || b.Column != st.fill.binding.Column || b.AutoIncrement != st.fill.binding.AutoIncrement {
+	if b == nil || st.fill == nil || !st.holds(b, s.state.mode) {
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
 	st.fill.binding = b
 	return nil
+}
+
+// holds reports whether what was judged of the text at PREPARE is so still, with
+// this binding and in this mode.
+func (st *statement) holds(b *Binding, m parser.Mode) bool {
+	was := st.fill.binding
+	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
+	return b.Column == was.Column && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned &&
+		(st.listed || slices.Equal(b.Columns, was.Columns)) &&
+		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
 }
 
 // readExecute reads the parameters of an execution.

@@ -28,7 +28,26 @@ func (s *mutexSegment) take() int64 {
 	return s.next
 }
 
-// BenchmarkNext measures one id: ns/op is the time of all goroutines together divided by all ids.
+// BenchmarkNextOne measures the common case: one id, one goroutine.
+func BenchmarkNextOne(b *testing.B) {
+	seq, ctx := newBenchSequence(b), b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := seq.Next(ctx, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAddOne is its floor: one atomic addition.
+func BenchmarkAddOne(b *testing.B) {
+	var n atomic.Int64
+	for b.Loop() {
+		n.Add(1)
+	}
+}
+
+// BenchmarkNext measures goroutines that share a sequence: ns/op is the time of all goroutines together divided by all ids.
 func BenchmarkNext(b *testing.B) {
 	for _, n := range []int64{1, 10} {
 		for _, goroutines := range []int{1, 2, 8} {
@@ -53,7 +72,7 @@ func BenchmarkMutex(b *testing.B) {
 	}
 }
 
-// BenchmarkAdd is the floor: one atomic addition.
+// BenchmarkAdd is the floor of BenchmarkNext.
 func BenchmarkAdd(b *testing.B) {
 	for _, goroutines := range []int{1, 2, 8} {
 		b.Run(fmt.Sprintf("goroutines=%d", goroutines), func(b *testing.B) {

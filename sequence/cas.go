@@ -55,8 +55,12 @@ func (t table) reserveSwapping(ctx context.Context) (Reservation, error) {
 			return Reservation{}, t.failure("wait for a turn", err)
 		}
 	}
-	return Reservation{}, fmt.Errorf("others changed the row of sequence %s.%s between reading and writing it %d times; use refill strategy %s or %s",
-		t.Database, t.Table, casTries, StrategyIncrement, StrategyForUpdate)
+	return Reservation{}, t.contended()
+}
+
+func (q Request) contended() error {
+	return fmt.Errorf("others changed the row of sequence %s.%s between reading and writing it %d times; use refill strategy %s or %s",
+		q.Database, q.Table, casTries, StrategyIncrement, StrategyForUpdate)
 }
 
 // pause waits up to 0.1 ms at random after the first try, up to twice as long after each further one, at most 5 ms.

@@ -3,6 +3,7 @@ package sequence
 import (
 	"context"
 	"database/sql"
+	"fmt"
 )
 
 // ForUpdate reserves blocks as Vitess does, in four round trips: BEGIN; SELECT ... FOR UPDATE; UPDATE; COMMIT. The lock
@@ -42,12 +43,14 @@ func (t table) reserveLocked(ctx context.Context) (Reservation, error) {
 	if err != nil {
 		return Reservation{}, err
 	}
-	_, ok, err := t.write(ctx, "UPDATE "+t.sqlName()+to.set()+" WHERE id = 0")
+	// The row is locked, but where the table's engine has no row locks (MyISAM) another may have written since.
+	ok, err := t.swap(ctx, from, to)
 	if err != nil {
 		return Reservation{}, err
 	}
-	if !ok { // a trigger or a server that is none
-		return Reservation{}, t.problem(ErrBadRow, nil, "was not changed by an UPDATE of its locked row; look for triggers on its table")
+	if !ok {
+		return Reservation{}, fmt.Errorf("the row of sequence %s.%s changed while it was locked; use a table of ENGINE = InnoDB, and look for triggers on it",
+			t.Database, t.Table)
 	}
 	if err := t.exec(ctx, "COMMIT"); err != nil {
 		return Reservation{}, err // it may be committed all the same: then the block is a gap

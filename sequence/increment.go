@@ -13,7 +13,7 @@ import (
 // LAST_INSERT_ID(expr) puts the old next_id into the OK packet, so that the answer that confirms the commit also says what
 // was reserved (MySQL manual, "Information Functions"). The rule of [Request] is in the statement, for the cache that the
 // request knows. When the statement finds no row (another cache, none known yet, the row gone or NULL, the end of the ids
-// near), the attempt goes on as [CAS] does. DB is a pool from [NewPool].
+// near), the row is read to see why. DB is a pool from [NewPool].
 type Increment struct{ DB *sql.DB }
 
 var (
@@ -27,17 +27,33 @@ func (s Increment) Reserve(ctx context.Context, q Request) (res Reservation, err
 		if err := t.check(ctx); err != nil {
 			return err
 		}
-		var ok bool
-		if res, ok, err = t.reserveIncrementing(ctx); err == nil && !ok {
-			res, err = t.reserveSwapping(ctx)
-		}
+		res, err = t.reserveIncrementing(ctx)
 		return err
 	})
 	return res, err
 }
 
-// reserveIncrementing reports false when its statement found no row.
-func (t table) reserveIncrementing(ctx context.Context) (Reservation, bool, error) {
+// reserveIncrementing does not fall back on a swap because of the cache alone: among others who need one round trip, one
+// who needs two may never get his turn.
+func (t table) reserveIncrementing(ctx context.Context) (Reservation, error) {
+	for range casTries {
+		if res, ok, err := t.increment(ctx); ok || err != nil {
+			return res, err
+		}
+		from, err := t.read(ctx, "")
+		if err != nil {
+			return Reservation{}, err
+		}
+		if from.cache == t.Cache { // the end of the ids is near, or the row is not fit
+			return t.reserveSwapping(ctx)
+		}
+		t.Cache = from.cache
+	}
+	return Reservation{}, t.contended()
+}
+
+// increment runs the statement, and reports false when there is none or it found no row.
+func (t table) increment(ctx context.Context) (Reservation, bool, error) {
 	query, ok := t.incrementSQL()
 	if !ok {
 		return Reservation{}, false, nil

@@ -16,7 +16,7 @@ const DefaultCache = 1000
 // CreateTableSQL returns the statement that creates a sequence table. The names are quoted.
 func CreateTableSQL(database, table string) string {
 	return "CREATE TABLE " + qualified(database, table) +
-		" (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) COMMENT '" + comment + "'"
+		" (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) ENGINE = InnoDB COMMENT '" + comment + "'"
 }
 
 // InsertRowSQL returns the statement that gives a sequence table its row, so that next is the first id.

@@ -148,12 +148,16 @@ func openKeyspaces(cfg *Config) (map[string]*proxy.Keyspace, error) {
 	keyspaces := make(map[string]*proxy.Keyspace)
 	for _, k := range cfg.Keyspaces {
 		shard := k.Shards[0]
-		db, err := openPool(shard)
+		db, err := openPool(shard.DSN)
+		if err != nil {
+			return nil, fmt.Errorf("keyspace %s: %w", k.Name, err)
+		}
+		refills, err := sequence.NewPool(shard.DSN)
 		if err != nil {
 			return nil, fmt.Errorf("keyspace %s: %w", k.Name, err)
 		}
 		keyspaces[k.Name] = &proxy.Keyspace{
-			Name: k.Name, Database: shard.DSN.DBName, DB: db,
+			Name: k.Name, Database: shard.DSN.DBName, DB: db, Refills: refills,
 			Backend: &backend.Backend{
 				Network: shard.DSN.Net, Addr: shard.DSN.Addr, User: shard.DSN.User, Password: shard.DSN.Passwd,
 				TLS: backendMode(shard.Mode), TLSConfig: shard.DSN.TLS,
@@ -178,25 +182,16 @@ func backendMode(m TLSMode) backend.TLSMode {
 	return backend.TLSRequired
 }
 
-const (
-	poolSize = 8 // connections of seqgate's own to one server
-	// lockWait bounds how long a refill waits for a row lock that a frozen client
-	// holds; the server's default is 50 s.
-	lockWait = "2"
-)
+// poolSize is how many connections ask a server about tables at once.
+const poolSize = 4
 
-// openPool opens seqgate's own connections to a server, for refills and for
-// questions about tables: never a client's connection.
-func openPool(shard Shard) (*sql.DB, error) {
-	dsn := shard.DSN.Clone()
-	if dsn.Params == nil {
-		dsn.Params = make(map[string]string)
-	}
-	dsn.Params["innodb_lock_wait_timeout"] = lockWait
-	dsn.Params["autocommit"] = "1"
+// openPool opens the connections with which seqgate asks a server about its
+// tables. Refills have a pool of their own, so that neither waits for the other.
+func openPool(dsn *mysql.Config) (*sql.DB, error) {
+	dsn = dsn.Clone()
 	dsn.Timeout, dsn.ReadTimeout, dsn.WriteTimeout = 5*time.Second, 10*time.Second, 10*time.Second
-	dsn.ClientFoundRows = false
 	dsn.InterpolateParams = true
+	dsn.Logger = &mysql.NopLogger{} // errors are returned
 	connector, err := mysql.NewConnector(dsn)
 	if err != nil {
 		return nil, err
@@ -211,7 +206,7 @@ func openPool(shard Shard) (*sql.DB, error) {
 func closeKeyspaces(keyspaces map[string]*proxy.Keyspace) error {
 	var errs []error
 	for _, k := range keyspaces {
-		errs = append(errs, k.DB.Close())
+		errs = append(errs, k.DB.Close(), k.Refills.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -224,7 +219,7 @@ func storeOpener(cfg *Config, keyspaces map[string]*proxy.Keyspace) func(sequenc
 		if !ok {
 			return nil, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
 		}
-		return sequence.NewStore(string(cfg.Sequences.RefillOf(name.Keyspace, name.Table)), k.DB)
+		return sequence.NewStore(string(cfg.Sequences.RefillOf(name.Keyspace, name.Table)), k.Refills)
 	}
 }
 

@@ -1,0 +1,39 @@
+package proxy
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// A temporary table hides a table of its name from the session that made it, and
+// has no sequence.
+
+// mayMakeTemporary reports whether a statement may make or drop a temporary
+// table, as far as its text tells.
+func mayMakeTemporary(sql []byte) bool { return parser.Mentions(sql, "temporary") }
+
+// noteTemporary has the session ask, from now on, which of its tables are
+// temporary. Any further DDL makes it ask anew.
+func (s *session) noteTemporary() { s.temporary = make(map[string]bool) }
+
+// isTemporary reports whether the session's own temporary table hides a table.
+func (s *session) isTemporary(schema, table string) (bool, error) {
+	if s.temporary == nil {
+		return false, nil
+	}
+	name := quoteIdentifier(schema) + "." + quoteIdentifier(table)
+	hidden, asked := s.temporary[name]
+	if asked {
+		return hidden, nil
+	}
+	row, err := s.queryRow("SHOW CREATE TABLE "+name, 2)
+	var refused *serverError
+	if err != nil && !errors.As(err, &refused) {
+		return false, err
+	}
+	hidden = err == nil && strings.HasPrefix(row[1], "CREATE TEMPORARY")
+	s.temporary[name] = hidden
+	return hidden, nil
+}
