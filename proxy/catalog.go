@@ -59,7 +59,7 @@ type catalogEntry struct {
 type tableInfo struct {
 	exists  bool
 	kind    string // BASE TABLE, VIEW, SEQUENCE (MariaDB's own)
-	comment string
+	engine  string
 	columns []columnInfo
 }
 
@@ -216,7 +216,8 @@ func (c *columnInfo) max() int64 {
 
 func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Name) *Binding {
 	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(),
-		Unsigned: strings.Contains(strings.ToLower(column.columnType), "unsigned"), Max: column.max(), Sequence: name}
+		Unsigned:      strings.Contains(strings.ToLower(column.columnType), "unsigned"),
+		Transactional: !slices.Contains([]string{"MyISAM", "Aria", "MEMORY", "CSV", "ARCHIVE"}, e.table.engine), Max: column.max(), Sequence: name}
 	if b.Max == 0 {
 		b.Max = math.MaxInt64
 	}
@@ -407,8 +408,8 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 // on purpose: with them both servers open that table alone.
 func describe(ctx context.Context, db *sql.DB, schema, table string) (tableInfo, error) {
 	var t tableInfo
-	err := db.QueryRowContext(ctx, "SELECT TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES"+
-		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, table).Scan(&t.kind, &t.comment)
+	err := db.QueryRowContext(ctx, "SELECT TABLE_TYPE, COALESCE(ENGINE, '') FROM information_schema.TABLES"+
+		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, table).Scan(&t.kind, &t.engine)
 	if errors.Is(err, sql.ErrNoRows) {
 		return t, nil
 	}

@@ -40,7 +40,7 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if err != nil {
 		return p, refuseForm(err, b.Table)
 	}
-	p.fill, err = newFillPlan(&s.insert, b, s.slots, s.state.mode)
+	p.fill, err = newFillPlan(&s.insert, b, s.slots, b.mode(s.state.mode))
 	p.fill.foundRows = s.has(mysql.CLIENT_FOUND_ROWS)
 	switch {
 	case err != nil:
@@ -83,7 +83,7 @@ func (s *session) parseInsert(sql []byte) (*Binding, error) {
 		if b == nil || err != nil {
 			return nil, err // the rows of a table without a sequence are never looked at
 		}
-		if err := s.insert.Parse(sql, s.state.mode); err == nil {
+		if err := s.insert.Parse(sql, b.mode(s.state.mode)); err == nil {
 			return b, nil
 		}
 	}

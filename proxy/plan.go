@@ -11,9 +11,18 @@ type Binding struct {
 	Column        string
 	AutoIncrement bool     // the server's own column has AUTO_INCREMENT
 	Unsigned      bool     // the column takes no negative values
+	Transactional bool     // the table's engine can undo a statement
 	Max           int64    // the largest id that the column's type holds
 	Columns       []string // the table's columns that an INSERT without a column list fills, in order
 	Sequence      sequence.Name
+}
+
+// mode gives how values are judged on this table. On a table whose engine cannot
+// undo a statement, STRICT_TRANS_TABLES is strict for the first row only: there
+// no text is taken to be an error ("Strict SQL Mode" in the MySQL manual).
+func (b *Binding) mode(m parser.Mode) parser.Mode {
+	m.Strict = m.Strict && b.Transactional
+	return m
 }
 
 // judge corrects what a row says of its id by the column's type: an unsigned

@@ -279,7 +279,7 @@ func (s *session) stillBound(st *statement) error {
 func (st *statement) holds(b *Binding, m parser.Mode) bool {
 	was := st.fill.binding
 	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
-	return b.Column == was.Column && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned &&
+	return b.Column == was.Column && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional &&
 		(st.listed || slices.Equal(b.Columns, was.Columns)) &&
 		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
 }
@@ -333,10 +333,11 @@ func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
 
 // decide gives what a row says of its id in an execution with these parameters.
 func (s *session) decide(p *fillPlan, slot parser.Slot, params []param) parser.Slot {
+	mode := p.binding.mode(s.state.mode)
 	if slot.State == parser.Param {
-		slot = params[slot.Param].slot(s.state.mode, p.ignore)
+		slot = params[slot.Param].slot(mode, p.ignore)
 	}
-	return p.binding.judge(slot, s.state.mode.Strict && !p.ignore)
+	return p.binding.judge(slot, mode.Strict && !p.ignore)
 }
 
 // executeFill sends the execution of the statement that fits: the client's own

@@ -10,9 +10,7 @@ import (
 	"time"
 )
 
-// A sequence is cold at first: it reserves a block when one is needed, of exactly the size that Vitess would take. It
-// turns warm for good, and from then on fetches ahead and adapts its step, when it has been refilled coldRefills times,
-// when callers waited for ids at the same time, or when it has been used for coldTime.
+// When a sequence turns warm: see [Sequence].
 const (
 	coldRefills = 8
 	coldTime    = 10 * time.Second
@@ -26,6 +24,12 @@ const shareUsed = 10
 const attemptTimeout = 3 * time.Second
 
 // Sequence hands out the ids of one sequence. It is made by [Registry.Get].
+//
+// It is cold at first: it reserves a block when one is needed, of exactly the size that Vitess would take. It turns warm
+// for good when it has been refilled 8 times, when several callers waited for ids at the same time, or 10 seconds after
+// its first block. A warm sequence fetches the next segment in the background as soon as a tenth of the latest one is
+// used, or at once if that would be gone within Config.Timeout at the present pace; and its step doubles and halves by how
+// long a block lasts. When several callers wait, the block is large enough for all of them.
 type Sequence struct {
 	current atomic.Pointer[segment]
 	_       [cacheLine]byte // every Next reads current: keep it off the cache line of what follows

@@ -240,6 +240,52 @@ func TestRefusals(t *testing.T) {
 	wantIDs(t, firsts(t, seq, 1), 7)
 }
 
+// What keeps a sequence from fetching ahead is told before the ids run out, and does not keep it from the ids it has.
+func TestRefusedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		store := sequencetest.NewStore(1, 10)
+		seq := newSequence(t, store, sequence.Config{Max: 200, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for i := range int64(200) {
+			wantIDs(t, firsts(t, seq, 1), i+1)
+			synctest.Wait()
+		}
+		st := seq.Status()
+		if !errors.Is(st.LastError, sequence.ErrExhausted) || st.Failures > 20 {
+			t.Errorf("got %d failures and %v, want few and ErrExhausted", st.Failures, st.LastError)
+		}
+		if !strings.Contains(log.String(), "no further ids could be fetched ahead") {
+			t.Errorf("got the log %q, want a warning", log.String())
+		}
+	})
+}
+
+// A database that comes back with a table that is unfit is not away any more.
+func TestRefusedAfterOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &sequencetest.Store{}
+		back := time.Now().Add(time.Minute)
+		store.Before = func(context.Context, sequence.Request) error {
+			if time.Now().Before(back) {
+				return sequencetest.ErrLost
+			}
+			return nil
+		}
+		seq := newSequence(t, store, sequence.Config{})
+		for _, want := range []error{sequence.ErrUnavailable, sequence.ErrNoRow} {
+			if _, err := seq.Next(t.Context(), 1); !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+			if away := !seq.Status().AwaySince.IsZero(); away != (want == sequence.ErrUnavailable) {
+				t.Errorf("after %v: away is %v", want, away)
+			}
+			time.Sleep(time.Until(back))
+			synctest.Wait()
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 func TestManyWaitForOneRefill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := sequencetest.NewStore(1, 10)
@@ -350,10 +396,10 @@ func TestOutage(t *testing.T) {
 		if got := time.Since(begin); got > 250*time.Millisecond {
 			t.Errorf("took %v to go on, want 250 ms at most", got)
 		}
-		if got := strings.Count(log.String(), "sequence is not served"); got != 1 {
+		if got := strings.Count(log.String(), "gives no ids; trying again"); got != 1 {
 			t.Errorf("got %d warnings in an hour, want 1", got)
 		}
-		if !strings.Contains(log.String(), "sequence is served again") {
+		if !strings.Contains(log.String(), "answers again") {
 			t.Errorf("got the log %q, want the end of the outage", log.String())
 		}
 	})

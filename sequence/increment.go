@@ -13,7 +13,10 @@ import (
 // LAST_INSERT_ID(expr) puts the old next_id into the OK packet, so that the answer that confirms the commit also says what
 // was reserved (MySQL manual, "Information Functions"). The rule of [Request] is in the statement, for the cache that the
 // request knows. When the statement finds no row (another cache, none known yet, the row gone or NULL, the end of the ids
-// near), the row is read to see why. DB is a pool from [NewPool].
+// near), the row is read to see why.
+//
+// Processes may use different strategies on one row: they give each other no duplicates. But where many use Increment, a
+// process with [CAS] may not get its turn. DB is a pool from [NewPool].
 type Increment struct{ DB *sql.DB }
 
 var (

@@ -160,7 +160,11 @@ func (s *Sequence) arrive(res Reservation) {
 // s.mu is held.
 func (s *Sequence) refuse(req Request, err error) {
 	s.failed(err)
+	s.answered(s.stats.lastErrAt)
 	s.stats.cache = 0 // whoever repairs the table may have made it anew
+	if len(s.waiters) == 0 {
+		s.cfg.Logger.Warn("no further ids could be fetched ahead", "error", err) // else the callers are told
+	}
 	least := int64(1)
 	if errors.Is(err, ErrExhausted) {
 		least = req.Need

@@ -3,7 +3,9 @@ package sequence_test
 import (
 	"database/sql"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
@@ -59,6 +61,34 @@ func openPool(tb testing.TB, dsn string) *sql.DB {
 	}
 	tb.Cleanup(func() { _ = pool.Close() })
 	return pool
+}
+
+// Processes with different strategies share a row.
+func TestStrategiesMixed(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		h := harness(t, s, "")
+		if err := sequence.Seed(t.Context(), h.Admin, h.Database, "s", 1, 10); err != nil {
+			t.Fatal(err)
+		}
+		var ids sequencetest.IDs
+		var all sync.WaitGroup
+		for range 2 {
+			for _, strategy := range strategies {
+				reg := sequencetest.Registry(openStore(t, s, s.Addr, strategy), sequence.Config{MaxStep: 20, Timeout: time.Minute})
+				defer reg.Close(t.Context())
+				seq := get(t, reg, sequence.Name{Database: h.Database, Table: "s"})
+				all.Go(func() {
+					for n := range int64(500) {
+						if err := ids.Take(func() (sequence.Range, error) { return seq.Next(t.Context(), 1+n%30) }); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+		}
+		all.Wait()
+		ids.NoDuplicates(t)
+	})
 }
 
 // Seed makes what is missing, raises what is behind, and leaves the rest.

@@ -78,10 +78,16 @@ func (s *Sequence) succeeded(req Request, res Reservation) {
 		s.cfg.Logger.Warn("sequence row was behind the ids given out and was raised", "sequence", s.name.String(),
 			"next_id", res.Found, "given", req.After, "raised_to", res.First)
 	}
-	if !st.awaySince.IsZero() {
-		s.cfg.Logger.Info("sequence is served again", "sequence", s.name.String(), "away", now.Sub(st.awaySince))
-		st.awaySince, st.awayCause = time.Time{}, nil
+	s.answered(now)
+}
+
+// answered ends an outage. s.mu is held.
+func (s *Sequence) answered(now time.Time) {
+	if s.stats.awaySince.IsZero() {
+		return
 	}
+	s.cfg.Logger.Info("the database of a sequence answers again", "sequence", s.name.String(), "away", now.Sub(s.stats.awaySince))
+	s.stats.awaySince, s.stats.awayCause = time.Time{}, nil
 }
 
 // failed notes an attempt without a block. s.mu is held.
@@ -95,7 +101,7 @@ func (s *Sequence) away(err error) {
 	s.failed(err)
 	if s.stats.awaySince.IsZero() {
 		s.stats.awaySince = s.stats.lastErrAt
-		s.cfg.Logger.Warn("sequence is not served; trying again until it is", "sequence", s.name.String(), "error", err)
+		s.cfg.Logger.Warn("the database of a sequence gives no ids; trying again until it does", "sequence", s.name.String(), "error", err)
 	}
 	s.stats.awayCause = err
 }
