@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -41,9 +42,14 @@ func (s *session) knowLastID() error {
 }
 
 // askSession reads each fact as bytes of UTF-8, whatever character set the client
-// wants its results in.
-const askSession = "SELECT CAST(CONVERT(@@sql_mode USING utf8mb4) AS BINARY), CAST(CONVERT(@@character_set_client USING utf8mb4) AS BINARY)," +
-	" CAST(CONVERT(DATABASE() USING utf8mb4) AS BINARY), CAST(CONVERT(LAST_INSERT_ID() USING utf8mb4) AS BINARY)"
+// wants its results in. CONCAT makes text of what is none.
+var askSession = func() string {
+	facts := []string{"@@sql_mode", "@@character_set_client", "DATABASE()", "LAST_INSERT_ID()"}
+	for i, fact := range facts {
+		facts[i] = "CAST(CONVERT(CONCAT(" + fact + ") USING utf8mb4) AS BINARY)"
+	}
+	return "SELECT " + strings.Join(facts, ", ")
+}()
 
 // ask asks the backend for all that is not known of the session.
 func (s *session) ask() error {
