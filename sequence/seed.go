@@ -30,7 +30,8 @@ func RaiseSQL(database, table string, next int64) string {
 }
 
 // Seed makes a sequence ready to hand out next and above: it creates the table and the row if they are missing, and
-// raises a row that is behind. db is a pool from [NewPool], or another one whose connections commit by themselves. It may run at any time and any number of times, also while the sequence is in use.
+// raises a row that is behind. It may run at any time and any number of times, also while the sequence is in use. db is a
+// pool from [NewPool], or another one whose connections commit by themselves.
 func Seed(ctx context.Context, db *sql.DB, database, table string, next, cache int64) error {
 	for _, step := range []struct {
 		query string

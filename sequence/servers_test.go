@@ -133,7 +133,7 @@ func TestSeedSQL(t *testing.T) {
 		sequence.CreateTableSQL("d", "user_seq"), sequence.InsertRowSQL("d", "user_seq", 7, 1000), sequence.RaiseSQL("d", "user_seq", 9),
 	}
 	want := []string{
-		"CREATE TABLE `d`.`user_seq` (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) COMMENT 'vitess_sequence'",
+		"CREATE TABLE `d`.`user_seq` (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) ENGINE = InnoDB COMMENT 'vitess_sequence'",
 		"INSERT INTO `d`.`user_seq` (id, next_id, cache) VALUES (0, 7, 1000)",
 		"UPDATE `d`.`user_seq` SET next_id = GREATEST(next_id, 9) WHERE id = 0",
 	}

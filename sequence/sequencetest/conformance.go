@@ -30,6 +30,7 @@ func TestStore(t *testing.T, open func(t *testing.T) Harness) {
 		{"Sizes", testSizes},
 		{"Release", testRelease},
 		{"Contention", testContention},
+		{"NoRowLocks", testNoRowLocks},
 		{"Processes", testProcesses},
 		{"LostStatement", testLostStatement},
 		{"LostUnderLoad", testLostUnderLoad},
@@ -314,8 +315,16 @@ func testRelease(t *testing.T, h Harness) {
 }
 
 // testContention has 8 stores with pools of their own reserve from one row.
-func testContention(t *testing.T, h Harness) {
+func testContention(t *testing.T, h Harness) { contend(t, h, h.create(t, "s", 1, 10)) }
+
+// testNoRowLocks does it with an engine that has neither row locks nor transactions.
+func testNoRowLocks(t *testing.T, h Harness) {
 	req := h.create(t, "s", 1, 10)
+	h.exec(t, "ALTER TABLE s ENGINE = MyISAM")
+	contend(t, h, req)
+}
+
+func contend(t *testing.T, h Harness, req sequence.Request) {
 	var ids IDs
 	var failures atomic.Int64
 	var all sync.WaitGroup
@@ -338,7 +347,7 @@ func testContention(t *testing.T, h Harness) {
 	ids.NoDuplicates(t)
 	ids.Increasing(t)
 	if failures.Load() > 0 {
-		t.Logf("%d reservations waited for the row for too long", failures.Load())
+		t.Logf("%d reservations lost against the others", failures.Load())
 		return
 	}
 	if got := ids.Unused(); got != 0 {
