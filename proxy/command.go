@@ -19,6 +19,7 @@ const (
 func (s *session) command(code byte, length int) error {
 	switch code {
 	case mysql.COM_QUIT:
+		s.boundary = true
 		return io.EOF
 	case mysql.COM_QUERY:
 		return s.query(length)
@@ -125,13 +126,24 @@ const maxStatement = 1 << 30
 // takeCommand reads the command whole and takes it; its payload, the command
 // byte left out, is valid until the next read from the client.
 func (s *session) takeCommand() ([]byte, error) {
-	payload, size, _, err := s.front.packet(maxStatement)
+	payload, size, err := s.frontPacket()
 	if err != nil {
-		return nil, frontFailure(err)
+		return nil, err
 	}
 	body := append([]byte(nil), payload[1:]...)
 	s.front.skip(size)
 	return body, nil
+}
+
+// frontPacket reads a command whole, without taking it. What answers it goes on
+// with its sequence number.
+func (s *session) frontPacket() (payload []byte, size int, err error) {
+	payload, size, sequence, err := s.front.packet(maxStatement)
+	if err != nil {
+		return nil, 0, frontFailure(err)
+	}
+	s.out.sequence = sequence + 1
+	return payload, size, nil
 }
 
 func frontFailure(err error) error {

@@ -22,6 +22,7 @@ type frontConn struct {
 	greeted    bool
 	salt       []byte
 	budget     int // bytes that may still come before the login is done
+	loggedIn   bool
 }
 
 // maxLogin bounds what a client may send before it is known: a handshake
@@ -34,8 +35,11 @@ func newFrontConn(c net.Conn, g backend.Greeting, id uint32) *frontConn {
 
 // Read refuses more than any login takes.
 func (c *frontConn) Read(b []byte) (int, error) {
-	if c.budget <= 0 {
+	if c.budget <= 0 && !c.loggedIn {
 		return 0, fmt.Errorf("a login of more than %d bytes", maxLogin)
+	}
+	if c.loggedIn {
+		return c.Conn.Read(b)
 	}
 	n, err := c.Conn.Read(b[:min(len(b), c.budget)])
 	c.budget -= n
@@ -49,6 +53,8 @@ func (c *frontConn) Write(b []byte) (int, error) {
 		if err := c.patch(b); err != nil {
 			return 0, err
 		}
+	} else {
+		c.noteSalt(b)
 	}
 	return c.Conn.Write(b)
 }
@@ -70,6 +76,16 @@ func (c *frontConn) patch(b []byte) error {
 	binary.LittleEndian.PutUint16(g[status:], c.greeting.Status)
 	c.salt = append(append(c.salt[:0], g[salt1:salt1+8]...), g[salt2:salt2+12]...)
 	return nil
+}
+
+// noteSalt remembers the new salt of an AuthSwitchRequest, with which the client
+// encrypts its password from then on. Over TLS it is not seen, nor needed.
+func (c *frontConn) noteSalt(b []byte) {
+	const plugin = "\xfe" + mysql.AUTH_CACHING_SHA2_PASSWORD + "\x00"
+	if len(b) < headerSize+len(plugin)+20 || string(b[headerSize:headerSize+len(plugin)]) != plugin {
+		return
+	}
+	c.salt = append(c.salt[:0], b[headerSize+len(plugin):headerSize+len(plugin)+20]...)
 }
 
 // required are the flags that the library's own handshake needs, whatever the

@@ -40,6 +40,7 @@ func (s *Server) login(c net.Conn) (*session, error) {
 		}
 		return nil, err
 	}
+	l.front.loggedIn = true
 	front := sc.Conn.Conn
 	if front == net.Conn(l.front) {
 		front = c

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 
@@ -21,13 +22,13 @@ func (s *session) query(length int) error {
 	unread := s.front.unread()
 	if len(unread) < headerSize+length && !s.has(mysql.CLIENT_MULTI_STATEMENTS) {
 		begin := s.textBegin(unread[headerSize:])
-		if begin > 0 && passesUnread(parser.Sniff(unread[headerSize+begin:])) {
+		if begin > 0 && passesUnread(unread[headerSize+begin:]) {
 			return s.passLong()
 		}
 	}
-	payload, size, _, err := s.front.packet(maxStatement)
+	payload, size, err := s.frontPacket()
 	if err != nil {
-		return frontFailure(err)
+		return err
 	}
 	begin := s.textBegin(payload)
 	if begin == 0 {
@@ -41,10 +42,13 @@ func (s *session) query(length int) error {
 	return s.queryOne(payload, begin, size)
 }
 
-// passesUnread reports whether a statement of this kind goes to the server
-// whatever it says.
-func passesUnread(kind parser.Kind) bool {
-	switch kind {
+// passesUnread reports whether a statement with this beginning goes to the server
+// whatever else it says. A comment may hide the words that decide.
+func passesUnread(sql []byte) bool {
+	if bytes.ContainsAny(sql, "#") || bytes.Contains(sql, []byte("/*")) || bytes.Contains(sql, []byte("--")) {
+		return false
+	}
+	switch parser.Sniff(sql) {
 	case parser.Select, parser.Update, parser.Delete, parser.Show:
 		return true
 	}
@@ -367,6 +371,9 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 	spans, err := parser.Split(nil, sql, s.state.mode)
 	if errors.Is(err, parser.ErrModeChange) || err != nil && len(spans) > 1 {
 		return true, nil
+	}
+	if err != nil && parser.Sniff(sql) == parser.DDL {
+		return false, nil // a routine alone: its body is the server's own
 	}
 	if err != nil {
 		return false, s.refuseWrites("an INSERT beside a compound statement in one text", sql)

@@ -43,10 +43,14 @@ type response struct {
 	skip         int    // payload bytes of the current packet still to pass
 	continued    bool   // the next packet continues a payload of 2^24-1 bytes
 	infile       bool   // the server waits for a local file
+	outParams    bool   // the result is the OUT parameters of a procedure: more follow
 	status       uint16 // of the latest OK or EOF
 	failed       bool   // an ERR packet ended it
 	sequence     byte   // of the latest packet
 }
+
+// statusOutParams is SERVER_PS_OUT_PARAMS, which go-mysql names otherwise.
+const statusOutParams = 0x1000
 
 // prefix is how much of a deciding packet must be seen: type, two
 // length-encoded numbers, status and warnings.
@@ -131,6 +135,8 @@ func (p *response) judge(b []byte, length int) bool {
 	case phaseColumnEOF:
 		p.eofStatus(b)
 		p.phase = phaseRows
+		// MySQL tells here, and not in the EOF of the rows, that an OK follows.
+		p.outParams = p.status&statusOutParams != 0 && p.status&mysql.SERVER_MORE_RESULTS_EXISTS != 0
 		if p.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
 			p.phase = phaseDone
 		}
@@ -217,9 +223,10 @@ func (p *response) judgePrepare(b []byte) {
 
 func (p *response) endOfResult() {
 	p.phase = phaseDone
-	if p.status&mysql.SERVER_MORE_RESULTS_EXISTS != 0 {
+	if p.status&mysql.SERVER_MORE_RESULTS_EXISTS != 0 || p.outParams {
 		p.phase = phaseFirst
 	}
+	p.outParams = false
 }
 
 // okStatus reads the status of an OK packet, also of one that stands for EOF.

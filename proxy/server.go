@@ -86,14 +86,17 @@ func New(cfg Config) (*Server, error) {
 // Serve accepts clients from a listener until Shutdown; then it returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
+	if s.draining.Load() {
+		s.mu.Unlock()
+		return l.Close()
+	}
 	s.listeners = append(s.listeners, l)
 	s.mu.Unlock()
 	for {
 		c, err := l.Accept()
 		switch {
 		case err == nil:
-			s.running.Add(1)
-			go s.serve(c)
+			s.start(c)
 		case s.draining.Load():
 			return nil
 		case isTemporary(err):
@@ -107,6 +110,19 @@ func (s *Server) Serve(l net.Listener) error {
 			return fmt.Errorf("accept clients on %s: %w", l.Addr(), err)
 		}
 	}
+}
+
+// start runs a client's session, unless the server drains already.
+func (s *Server) start(c net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining.Load() {
+		_ = c.Close() // nothing was said yet
+		return
+	}
+	s.sessions[c] = nil
+	s.running.Add(1)
+	go s.serve(c)
 }
 
 // acceptPause keeps a failing accept from spinning.
@@ -126,7 +142,6 @@ func (s *Server) serve(c net.Conn) {
 			s.log.Error("session ended by a fault", "client", c.RemoteAddr().String(), "fault", r, "stack", string(debug.Stack()))
 		}
 	}()
-	s.track(c, nil)
 	defer s.untrack(c)
 	session, err := s.login(c)
 	if err != nil {
@@ -134,7 +149,18 @@ func (s *Server) serve(c net.Conn) {
 		return
 	}
 	s.track(c, session)
-	s.logEnd(c, "session", errors.Join(session.run(), session.close()))
+	closed := false
+	defer func() {
+		if !closed {
+			_ = session.back.Close() // after a fault: its locks must not stay
+		}
+	}()
+	err = session.begin()
+	if err == nil {
+		err = session.run()
+	}
+	closed = true
+	s.logEnd(c, "session", errors.Join(err, session.close()))
 }
 
 // logEnd tells how a session ended: a client that just leaves is no news.
@@ -164,8 +190,8 @@ func (s *Server) untrack(c net.Conn) {
 // transactions under way come to their end, and waits for that until ctx is
 // done; what is left then is cut off, and ctx's error returned.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.draining.Store(true)
 	s.mu.Lock()
+	s.draining.Store(true)
 	for _, l := range s.listeners {
 		_ = l.Close() // it accepts no more either way
 	}

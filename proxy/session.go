@@ -44,6 +44,10 @@ type session struct {
 	temporary map[string]bool // tables by schema.name, asked when the session may have temporary ones; nil: it has none
 	scratch   []byte
 
+	// boundary says that the backend has got whole commands only, so that another
+	// may be sent.
+	boundary bool
+
 	busy atomic.Bool // a statement is under way, or a transaction is open
 }
 
@@ -63,6 +67,22 @@ func (s *session) deprecateEOF() bool { return s.has(mysql.CLIENT_DEPRECATE_EOF)
 // maxScratch is the largest buffer kept from one statement to the next.
 const maxScratch = 64 << 10
 
+// begin sets what the server sets at the login of an interactive client; the
+// library cannot ask for it in the handshake.
+func (s *session) begin() error {
+	if !s.has(mysql.CLIENT_INTERACTIVE) {
+		return nil
+	}
+	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+"SET SESSION wait_timeout = @@interactive_timeout"...)); err != nil {
+		return err
+	}
+	var refused *serverError
+	if err := s.drop(shapeResults); err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	return nil
+}
+
 // run serves commands until the client or the server goes away.
 func (s *session) run() error {
 	for {
@@ -74,6 +94,7 @@ func (s *session) run() error {
 			return s.waitEnded(err)
 		}
 		s.busy.Store(true)
+		s.boundary = false
 		if length == 0 {
 			return s.protocolError("a command packet without a command")
 		}
@@ -85,12 +106,13 @@ func (s *session) run() error {
 		if cap(s.scratch) > maxScratch {
 			s.scratch = nil
 		}
-		if err == nil {
-			continue
+		if err != nil {
+			err = s.report(err)
 		}
-		if err := s.report(err); err != nil {
+		if err != nil {
 			return err
 		}
+		s.boundary = true
 	}
 }
 
@@ -274,7 +296,7 @@ func (s *session) relayRest() error {
 			s.out.sequence = s.answer.sequence + 1
 		}
 		switch {
-		case s.answer.infile:
+		case s.answer.infile && s.answer.skip == 0:
 			s.answer.infile = false
 			if err := s.forwardFile(); err != nil {
 				return err
@@ -315,6 +337,10 @@ func (s *session) forwardFile() error {
 }
 
 func (s *session) forwardPacket(left int) error {
+	if err := s.front.need(headerSize); err != nil {
+		return &frontError{err}
+	}
+	s.out.sequence = s.front.unread()[headerSize-1] + 1
 	for left > 0 {
 		if len(s.front.unread()) == 0 {
 			if err := s.front.fill(); err != nil {
@@ -365,11 +391,13 @@ func (s *session) dropRest() error {
 // close ends both connections.
 func (s *session) close() error {
 	err := s.front.Close()
-	if s.back != nil {
-		c := backend.Conn{Conn: s.back.Conn}
-		err = errors.Join(err, c.Quit())
-		s.back.release()
+	if s.boundary {
+		err = errors.Join(err, (&backend.Conn{Conn: s.back.Conn}).Quit())
+	} else {
+		// Bytes of a QUIT could complete a command that was cut.
+		err = errors.Join(err, s.back.Close())
 	}
+	s.back.release()
 	s.front.release()
 	return err
 }

@@ -48,7 +48,7 @@ var askSession = func() string {
 	for i, fact := range facts {
 		facts[i] = "CAST(CONVERT(CONCAT(" + fact + ") USING utf8mb4) AS BINARY)"
 	}
-	return "SELECT " + strings.Join(facts, ", ")
+	return "SELECT " + strings.Join(facts, ", ") + " LIMIT 1" // whatever sql_select_limit says
 }()
 
 // ask asks the backend for all that is not known of the session.

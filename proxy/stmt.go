@@ -36,9 +36,9 @@ type statement struct {
 
 // prepare deals with a COM_STMT_PREPARE.
 func (s *session) prepare() error {
-	payload, size, _, err := s.front.packet(maxStatement)
+	payload, size, err := s.frontPacket()
 	if err != nil {
-		return frontFailure(err)
+		return err
 	}
 	st, filled, err := s.planPrepare(payload[1:])
 	if err == nil && st.next == nil {
@@ -173,9 +173,9 @@ const lastPrepared = 0xffffffff
 // stmtCommand reads a command about a prepared statement whole. The statement
 // is nil when seqgate need not know of it.
 func (s *session) stmtCommand() (st *statement, payload []byte, size int, err error) {
-	payload, size, _, err = s.front.packet(maxStatement)
+	payload, size, err = s.frontPacket()
 	if err != nil {
-		return nil, nil, 0, frontFailure(err)
+		return nil, nil, 0, err
 	}
 	if len(payload) < 5 {
 		return nil, payload, size, nil
@@ -255,7 +255,7 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 	}
 	if err != nil {
 		s.front.skip(size)
-		return err
+		return errors.Join(err, s.dropLong(st))
 	}
 	return s.executeFill(st, &p, params, payload[5], size)
 }
@@ -368,8 +368,21 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 	}
 	err = s.settleExecute(st, p)
 	if len(st.long) > 0 && other != 0 {
-		st.long = nil
 		err = errors.Join(err, s.resetBackend(other))
+	}
+	st.long = nil
+	return err
+}
+
+// dropLong forgets values that were sent ahead for an execution that was refused.
+func (s *session) dropLong(st *statement) error {
+	if len(st.long) == 0 {
+		return nil
+	}
+	st.long = nil
+	err := s.resetBackend(st.id)
+	if st.filled != 0 {
+		err = errors.Join(err, s.resetBackend(st.filled))
 	}
 	return err
 }
@@ -441,7 +454,7 @@ func (s *session) sendLongData() error {
 	if err != nil {
 		return err
 	}
-	if st == nil || st.filled == 0 || len(payload) < 7 {
+	if st == nil || st.fill == nil || len(payload) < 7 {
 		err := s.writeBack(s.front.unread()[:size])
 		s.front.skip(size)
 		return err
@@ -456,6 +469,9 @@ func (s *session) sendLongData() error {
 	s.front.skip(size)
 	if err != nil {
 		return err
+	}
+	if st.filled == 0 {
+		return nil
 	}
 	binary.LittleEndian.PutUint32(body[1:], st.filled)
 	binary.LittleEndian.PutUint16(body[5:], st.filledIndex(index))
