@@ -309,8 +309,8 @@ func TestManyWaitForOneRefill(t *testing.T) {
 		}
 		all.Wait()
 		ids.NoDuplicates(t)
-		if got, want := time.Since(begin), 40*time.Millisecond; got != want {
-			t.Errorf("64 callers waited %v, want %v: a refill for the first and one for the rest", got, want)
+		if got, most := time.Since(begin), 40*time.Millisecond; got > most {
+			t.Errorf("64 callers waited %v, want %v at most: a refill for the first and one for the rest", got, most)
 		}
 		if got := ids.Unused(); got != 0 {
 			t.Errorf("got %d ids left out, want 0", got)
