@@ -78,7 +78,8 @@ and type, for example:
 
 The engine (go-mysql-server) is for trying things: data are in memory and gone at
 the end; it has no row locks, so one transaction runs at a time and others wait for
-it. For real use put seqgate in front of a MySQL server: seqgate serve --upstream DSN.
+it; it has no savepoints and no temporary tables, and error texts are its own.
+For real use put seqgate in front of a MySQL server: seqgate serve --upstream DSN.
 Stop with ctrl-C.
 
 `))
