@@ -1,7 +1,7 @@
-# docker build -t seqgate .                      with the demo's engine
-# docker build -t seqgate --build-arg TAGS=slim .  without it
+# docker build -t seqgate .                      without the demo's engine
+# docker build -t seqgate --build-arg TAGS= .      with it
 FROM golang:1.26 AS build
-ARG TAGS=
+ARG TAGS=slim
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
