@@ -29,7 +29,7 @@ func (s *Server) login(c net.Conn) (*session, error) {
 	}
 	greeting, err := s.cfg.Keyspaces[s.cfg.Default].Backend.Known(ctx)
 	if err != nil {
-		return nil, errors.Join(err, sayError(c, 0, clientError(err)))
+		return nil, errors.Join(err, sayError(c, clientError(err)))
 	}
 	l := &loginHandler{srv: s, ctx: ctx, front: newFrontConn(c, greeting, firstSessionID+s.lastID.Add(1)%firstSessionID)}
 	conf := s.auth.serverFor(greeting.Version, greeting.Charset, l.front)
@@ -48,9 +48,11 @@ func (s *Server) login(c net.Conn) (*session, error) {
 	return l.session(front), c.SetDeadline(time.Time{})
 }
 
-// sayError sends an ERR packet to a client that is still to be greeted.
-func sayError(c net.Conn, sequence byte, e *mysql.MyError) error {
-	b, _ := appendPacket(nil, sequence, appendError(nil, e))
+// sayError sends an ERR packet to a client that is still to be greeted. It has
+// no SQLSTATE: nothing was agreed on yet.
+func sayError(c net.Conn, e *mysql.MyError) error {
+	payload := append([]byte{mysql.ERR_HEADER, byte(e.Code), byte(e.Code >> 8)}, e.Message...)
+	b, _ := appendPacket(nil, 0, payload)
 	_, err := c.Write(b)
 	return err
 }

@@ -140,6 +140,11 @@ func (b *Backend) dial(ctx context.Context, login Login, tlsConfig *tls.Config) 
 	cc, err := client.ConnectWithDialer(ctx, b.Network, b.Addr, login.User, login.Password, login.Database,
 		dialer, func(cc *client.Conn) error { return configure(cc, login, tlsConfig) })
 	if err != nil {
+		if wire != nil {
+			if refusal := wire.refusal(); refusal != nil {
+				return nil, refusal
+			}
+		}
 		return nil, err
 	}
 	g, err := wire.greeting()

@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // Greeting is what a server says of itself before authentication
@@ -70,9 +73,29 @@ func (c *greetingConn) Read(b []byte) (int, error) {
 }
 
 func (c *greetingConn) greeting() (Greeting, error) {
+	return parseGreeting(c.payload())
+}
+
+// payload is that of the first packet, as far as it is remembered.
+func (c *greetingConn) payload() []byte {
 	if len(c.first) < 4 {
-		return Greeting{}, errMalformedGreeting
+		return nil
 	}
 	length := int(c.first[0]) | int(c.first[1])<<8 | int(c.first[2])<<16
-	return parseGreeting(c.first[4:min(len(c.first), 4+length)])
+	return c.first[4:min(len(c.first), 4+length)]
+}
+
+// refusal is the error that a server sends in the place of a greeting, such as
+// 1040; nil when it sent none. It has no SQLSTATE yet, which the library takes
+// to be there.
+func (c *greetingConn) refusal() *mysql.MyError {
+	p := c.payload()
+	if len(p) < 3 || p[0] != mysql.ERR_HEADER {
+		return nil
+	}
+	text := string(p[3:])
+	if strings.HasPrefix(text, "#") && len(text) > 6 {
+		text = text[6:]
+	}
+	return mysql.NewError(binary.LittleEndian.Uint16(p[1:]), text)
 }

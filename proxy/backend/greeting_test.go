@@ -32,6 +32,18 @@ func TestParseGreetingMalformed(t *testing.T) {
 	}
 }
 
+func TestRefusal(t *testing.T) {
+	const text = "Too many connections"
+	c := &greetingConn{first: append([]byte{byte(3 + len(text)), 0, 0, 0, 0xff, 0x10, 0x04}, text...)}
+	got := c.refusal()
+	if got == nil || got.Code != 1040 || got.State != "08004" || got.Message != text {
+		t.Errorf("got %+v", got)
+	}
+	if got := (&greetingConn{first: append([]byte{78, 0, 0, 0}, mariaDBGreeting...)}).refusal(); got != nil {
+		t.Errorf("a greeting is taken for the error %v", got)
+	}
+}
+
 func FuzzParseGreeting(f *testing.F) {
 	f.Add([]byte(mariaDBGreeting))
 	f.Fuzz(func(t *testing.T, b []byte) {
