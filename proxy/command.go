@@ -164,7 +164,7 @@ func (s *session) initDB() error {
 	if err != nil {
 		return err
 	}
-	s.state.environmentKnown = false
+	s.state.environmentKnown, s.state.databaseKnown = false, false
 	if err := s.send(append([]byte{mysql.COM_INIT_DB}, database...)); err != nil {
 		return err
 	}

@@ -14,6 +14,9 @@ import (
 // planInsert judges an INSERT or REPLACE. What seqgate cannot read of one on a
 // sequenced table is refused: it must not reach the server without its ids.
 func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
+	if !s.state.environmentKnown && s.state.databaseKnown && readsDiagnostics(sql) {
+		return s.planUnasked(p, sql)
+	}
 	if err := s.know(); err != nil {
 		return p, err
 	}
@@ -64,6 +67,31 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 func (s *session) bindAnew() (*Binding, error) {
 	s.srv.catalog.Forget()
 	return s.binding(s.insert.Schema, s.insert.Table)
+}
+
+// readsDiagnostics reports whether a statement may read what the one before it
+// left behind, which a question of seqgate's own would change.
+func readsDiagnostics(sql []byte) bool {
+	for _, word := range []string{"row_count", "found_rows", "warning_count", "error_count"} {
+		if parser.Mentions(sql, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// planUnasked judges such a statement by its table alone, without asking the
+// session for its settings: it passes when the table has no sequence.
+func (s *session) planUnasked(p plan, sql []byte) (plan, error) {
+	if err := s.insert.ParseTarget(sql, parser.Mode{MariaDB: s.mariaDB}); err != nil {
+		return p, s.refuseUnread(err, sql)
+	}
+	b, err := s.binding(s.insert.Schema, s.insert.Table)
+	if b != nil {
+		err = unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in an INSERT before it knows the session", b.Table,
+			"read it with SELECT first")
+	}
+	return p, err
 }
 
 // effectOfExplicit: an INSERT with explicit ids leaves LAST_INSERT_ID() alone

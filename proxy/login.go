@@ -66,6 +66,7 @@ type loginHandler struct {
 	database string
 
 	keyspace     *Keyspace
+	login        backend.Login
 	back         *backend.Conn
 	user         string
 	capabilities uint32
@@ -109,6 +110,7 @@ func (l *loginHandler) OnAuthSuccess(c *server.Conn) error {
 	if l.srv.cfg.Users == nil {
 		login.User, login.Password = l.user, l.front.password
 	}
+	l.login = login
 	back, err := l.keyspace.Backend.Dial(l.ctx, login)
 	if err != nil {
 		return clientError(err)
@@ -131,5 +133,6 @@ func (l *loginHandler) session(front net.Conn) *session {
 		mariaDB:      strings.Contains(l.back.Version, "MariaDB"),
 	}
 	s.answer.status = l.back.Status
+	s.state = sessionState{database: l.login.Database, databaseKnown: true, lastIDKnown: true}
 	return s
 }

@@ -263,7 +263,7 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 
 // passParts sends a text of several statements as it came.
 func (s *session) passParts(size int) error {
-	const unseen = mayLook | mayChangeLastID | mayChangeSettings | changesSchema | makesTemporary
+	const unseen = unknownEffect | changesSchema | makesTemporary
 	err := s.before(unseen)
 	if err == nil {
 		err = s.writeBack(s.front.unread()[:size])
@@ -310,7 +310,7 @@ func (s *session) runBeforeCompound(attributes, text []byte, spans []parser.Span
 		return err
 	}
 	s.out.more = false
-	const unseen = mayLook | mayChangeLastID | mayChangeSettings | changesSchema | makesTemporary
+	const unseen = unknownEffect | changesSchema | makesTemporary
 	if err := s.before(unseen); err != nil {
 		return err
 	}

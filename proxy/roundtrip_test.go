@@ -42,3 +42,20 @@ func TestStatementsPerInsert(t *testing.T) {
 		}
 	})
 }
+
+// An INSERT that reads what the statement before it left behind gets that, also
+// when it is the first one of a session or follows a SET.
+func TestRowCountInInsert(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		exec(t, g.direct, "CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 0), (2, 0), (3, 0)",
+			"CREATE TABLE audit (n INT, id BIGINT PRIMARY KEY AUTO_INCREMENT)")
+		c := conn(t, g.open(t, ""))
+		for _, setting := range []string{"DO 1", "SET sql_mode = ''", "SET NAMES utf8mb4"} {
+			exec(t, c, setting, "UPDATE t SET v = v + 1", "INSERT INTO audit (n) VALUES (ROW_COUNT())")
+			if got := value[int](t, g.direct, "SELECT n FROM audit ORDER BY id DESC LIMIT 1"); got != 3 {
+				t.Errorf("after %s: ROW_COUNT() is %d, want 3", setting, got)
+			}
+		}
+	})
+}

@@ -16,6 +16,7 @@ type sessionState struct {
 	environmentKnown bool
 	mode             parser.Mode
 	database         string
+	databaseKnown    bool // also when the rest is not
 
 	lastIDKnown bool
 	lastID      uint64 // what LAST_INSERT_ID() has to give
@@ -59,7 +60,7 @@ func (s *session) ask() error {
 	}
 	s.state.mode = parser.NewMode(row[0], row[1], s.mariaDB)
 	s.state.database = row[2]
-	s.state.environmentKnown = true
+	s.state.environmentKnown, s.state.databaseKnown = true, true
 	if !s.state.lastIDKnown {
 		id, err := strconv.ParseUint(row[3], 10, 64)
 		if err != nil {
@@ -107,7 +108,8 @@ type effect uint8
 const (
 	mayLook           effect = 1 << iota // at LAST_INSERT_ID()
 	mayChangeLastID                      // of the session
-	mayChangeSettings                    // sql_mode, character set, default database
+	mayChangeSettings                    // sql_mode, character set
+	mayChangeDatabase                    // the default one
 	changesSchema                        // of tables or sequences
 	makesTemporary                       // tables, perhaps
 )
@@ -126,20 +128,23 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 	case parser.Insert, parser.Replace, parser.Load:
 		return mayLook | mayChangeLastID
 	case parser.Use:
-		return mayChangeSettings
+		return mayChangeSettings | mayChangeDatabase
 	case parser.Set:
 		return effectOfSet(sql)
 	case parser.DDL:
-		e := mayLook | mayChangeLastID | mayChangeSettings | changesSchema
+		e := unknownEffect | changesSchema
 		if mayMakeTemporary(sql) {
 			e |= makesTemporary
 		}
 		return e
-	case parser.Call, parser.Execute:
-		return mayLook | mayChangeLastID | mayChangeSettings | makesTemporary
+	case parser.Call, parser.Execute, parser.Carrier:
+		return unknownEffect | makesTemporary
 	}
 	return mayLook | mayChangeLastID | mayChangeSettings
 }
+
+// unknownEffect is that of a statement that seqgate knows nothing of.
+const unknownEffect = mayLook | mayChangeLastID | mayChangeSettings | mayChangeDatabase
 
 func effectOfSet(sql []byte) effect {
 	var e effect
@@ -169,6 +174,9 @@ func (s *session) after(e effect) {
 	}
 	if e&mayChangeSettings != 0 {
 		s.state.environmentKnown = false
+	}
+	if e&mayChangeDatabase != 0 {
+		s.state.databaseKnown = false
 	}
 	if e&changesSchema != 0 {
 		s.srv.catalog.Forget()
