@@ -263,8 +263,13 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 
 // passParts sends a text of several statements as it came.
 func (s *session) passParts(size int) error {
-	const unseen = unknownEffect | changesSchema | makesTemporary
-	err := s.before(unseen)
+	return s.passCommand(size, unknownEffect|changesSchema|makesTemporary)
+}
+
+// passCommand relays the command at the front of the client's bytes, which has
+// been read whole, and its answer, with what it does to the session.
+func (s *session) passCommand(size int, e effect) error {
+	err := s.before(e)
 	if err == nil {
 		err = s.writeBack(s.front.unread()[:size])
 	}
@@ -273,7 +278,7 @@ func (s *session) passParts(size int) error {
 		return err
 	}
 	err = s.relay(shapeResults)
-	s.after(unseen)
+	s.after(e)
 	return err
 }
 

@@ -219,17 +219,7 @@ func (s *session) executeSeen(st *statement, size int) error {
 	if st != nil {
 		e = st.effect
 	}
-	err := s.before(e)
-	if err == nil {
-		err = s.writeBack(s.front.unread()[:size])
-	}
-	s.front.skip(size)
-	if err != nil {
-		return err
-	}
-	err = s.relay(shapeResults)
-	s.after(e)
-	return err
+	return s.passCommand(size, e)
 }
 
 // executeInsert executes an INSERT or REPLACE, with ids where some are open.
