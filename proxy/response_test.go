@@ -23,6 +23,7 @@ const (
 	eof        = "\xfe\x00\x00\x02\x00"                 //
 	eofMore    = "\xfe\x00\x00\x0a\x00"                 //
 	eofCursor  = "\xfe\x00\x00\x42\x00"                 // a cursor is open
+	eofOut     = "\xfe\x00\x00\x0a\x10"                 // OUT parameters, and more results
 	errPacket  = "\xff\x26\x04#23000Duplicate entry"    // 1062
 	definition = "\x03def\x00\x00\x00\x01a\x00\x0c\x3f" // cut short: nothing in it is looked at
 	row        = "\x01x"
@@ -49,6 +50,7 @@ func TestResponseEnds(t *testing.T) {
 		{"two results, old EOF", shapeResults, false, []string{"\x01", definition, eof, eofMore, okEnd}, false},
 		{"error in rows", shapeResults, true, []string{"\x01", definition, row, errPacket}, true},
 		{"cursor, old EOF", shapeResults, false, []string{"\x02", definition, definition, eofCursor}, false},
+		{"OUT parameters, old EOF", shapeResults, false, []string{"\x01", definition, eofOut, row, eof, okEnd}, false},
 		{"an empty first column", shapeResults, true, []string{"\x01", definition, "\x00", okAsEOF}, false},
 		{"fetch", shapeRows, true, []string{row, row, okAsEOF}, false},
 		{"fetch, old EOF", shapeRows, false, []string{row, eof}, false},
