@@ -130,6 +130,7 @@ func (l *loginHandler) session(front net.Conn) *session {
 		id:           l.front.id,
 		threadID:     l.back.ThreadID,
 		capabilities: l.capabilities,
+		boundary:     true,
 		mariaDB:      strings.Contains(l.back.Version, "MariaDB"),
 	}
 	s.answer.status = l.back.Status

@@ -402,7 +402,7 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 // mayNeedSeqgate looks for the words without which no statement of a text needs
 // more than being passed on.
 func mayNeedSeqgate(sql []byte) bool {
-	for _, word := range []string{"insert", "replace", "load", "next", "kill"} {
+	for _, word := range []string{"insert", "replace", "load", "next", "kill", "prepare", "immediate"} {
 		if parser.Mentions(sql, word) {
 			return true
 		}
