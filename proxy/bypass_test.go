@@ -405,7 +405,11 @@ func newSequence(t *testing.T, s *servertest.Server, strategy string, name seque
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pool.Close() })
-	r := sequence.NewRegistry(func(sequence.Name) (sequence.Store, error) { return sequence.NewStore(strategy, pool) }, sequence.Config{})
+	store, err := sequence.NewStore(strategy, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) { return sequence.Settings{Store: store}, nil }, sequence.Config{})
 	t.Cleanup(func() { _ = r.Close(context.Background()) })
 	q, err := r.Get(name)
 	if err != nil {

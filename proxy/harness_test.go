@@ -72,7 +72,10 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 	}
 	log := slog.New(slog.NewTextHandler(testWriter{t}, nil))
 	o.sequence.Logger = log
-	g.sequences = sequence.NewRegistry(func(sequence.Name) (sequence.Store, error) { return sequence.NewStore(o.strategy, refills) }, o.sequence)
+	g.sequences = sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) {
+		store, err := sequence.NewStore(o.strategy, refills)
+		return sequence.Settings{Store: store}, err
+	}, o.sequence)
 	dsn, err := mysql.ParseDSN(s.DSN(o.database))
 	if err != nil {
 		t.Fatal(err)

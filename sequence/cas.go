@@ -19,6 +19,7 @@ type CAS struct{ DB *sql.DB }
 var (
 	_ Store    = CAS{}
 	_ Releaser = CAS{}
+	_ Raiser   = CAS{}
 )
 
 // Reserve implements [Store]. Each statement is a transaction of its own, so that a SELECT sees what others have
@@ -76,8 +77,13 @@ func pause(ctx context.Context, try int) error {
 }
 
 // Release implements [Releaser].
-func (s CAS) Release(ctx context.Context, database, table string, unused Range) (bool, error) {
-	return release(ctx, s.DB, database, table, unused)
+func (s CAS) Release(ctx context.Context, q Request, unused Range) (bool, error) {
+	return release(ctx, s.DB, q, unused)
+}
+
+// Raise implements [Raiser].
+func (s CAS) Raise(ctx context.Context, q Request) error {
+	return raise(ctx, s.DB, q)
 }
 
 // String returns [StrategyCAS].

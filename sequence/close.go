@@ -55,7 +55,7 @@ func (s *Sequence) handBack(ctx context.Context) error {
 	if !ok || unused.N == 0 || unused.Last() == maxID { // next_id cannot say that maxID is free again: see usedUp
 		return nil
 	}
-	given, err := store.Release(ctx, s.name.Database, s.name.Table, unused)
+	given, err := store.Release(ctx, Request{Database: s.name.Database, Table: s.name.Table}, unused)
 	if err != nil {
 		return fmt.Errorf("hand ids %d to %d back to sequence %s: %w", unused.First, unused.Last(), s.name, err)
 	}

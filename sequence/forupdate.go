@@ -13,6 +13,7 @@ type ForUpdate struct{ DB *sql.DB }
 var (
 	_ Store    = ForUpdate{}
 	_ Releaser = ForUpdate{}
+	_ Raiser   = ForUpdate{}
 )
 
 // Reserve implements [Store].
@@ -73,8 +74,13 @@ func (t table) exec(ctx context.Context, statement string) error {
 }
 
 // Release implements [Releaser].
-func (s ForUpdate) Release(ctx context.Context, database, table string, unused Range) (bool, error) {
-	return release(ctx, s.DB, database, table, unused)
+func (s ForUpdate) Release(ctx context.Context, q Request, unused Range) (bool, error) {
+	return release(ctx, s.DB, q, unused)
+}
+
+// Raise implements [Raiser].
+func (s ForUpdate) Raise(ctx context.Context, q Request) error {
+	return raise(ctx, s.DB, q)
 }
 
 // String returns [StrategyForUpdate].

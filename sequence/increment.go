@@ -8,7 +8,7 @@ import (
 
 // Increment reserves a block in one round trip, with one UPDATE that commits itself:
 //
-//	UPDATE s SET next_id = GREATEST(LAST_INSERT_ID(next_id), <given + 1>) + <size> WHERE id = 0 AND cache = <as known> AND ...
+//	UPDATE s SET next_id = GREATEST(LAST_INSERT_ID(next_id), <given + 1>) + <size> WHERE id = <row> AND cache = <as known> AND ...
 //
 // LAST_INSERT_ID(expr) puts the old next_id into the OK packet, so that the answer that confirms the commit also says what
 // was reserved (MySQL manual, "Information Functions"). The rule of [Request] is in the statement, for the cache that the
@@ -22,6 +22,7 @@ type Increment struct{ DB *sql.DB }
 var (
 	_ Store    = Increment{}
 	_ Releaser = Increment{}
+	_ Raiser   = Increment{}
 )
 
 // Reserve implements [Store].
@@ -91,13 +92,18 @@ func (q Request) incrementSQL() (string, bool) {
 	if small := q.size(q.need(true), q.Cache); small != large {
 		size = fmt.Sprintf("IF(next_id = %d, %d, %d)", q.After+1, small, large)
 	}
-	return fmt.Sprintf("UPDATE %s SET next_id = GREATEST(CAST(LAST_INSERT_ID(next_id) AS SIGNED), %d) + %s WHERE id = 0 AND cache = %d AND next_id <= %d",
-		q.sqlName(), q.After+1, size, q.Cache, last-large+1), true
+	return fmt.Sprintf("UPDATE %s SET next_id = GREATEST(CAST(LAST_INSERT_ID(next_id) AS SIGNED), %d) + %s WHERE id = %d AND cache = %d AND next_id <= %d",
+		q.sqlName(), q.After+1, size, q.Row, q.Cache, last-large+1), true
 }
 
 // Release implements [Releaser].
-func (s Increment) Release(ctx context.Context, database, table string, unused Range) (bool, error) {
-	return release(ctx, s.DB, database, table, unused)
+func (s Increment) Release(ctx context.Context, q Request, unused Range) (bool, error) {
+	return release(ctx, s.DB, q, unused)
+}
+
+// Raise implements [Raiser].
+func (s Increment) Raise(ctx context.Context, q Request) error {
+	return raise(ctx, s.DB, q)
 }
 
 // String returns [StrategyIncrement].

@@ -47,7 +47,7 @@ func (c Config) withDefaults() Config {
 
 // Registry holds the sequences of a process: one per [Name], so that no two of them share a row without need.
 type Registry struct {
-	open      func(Name) (Store, error)
+	open      func(Name) (Settings, error)
 	cfg       Config
 	sequences atomic.Pointer[map[Name]*Sequence] // never changed, only replaced: Get takes no lock
 
@@ -55,9 +55,14 @@ type Registry struct {
 	closed bool
 }
 
-// NewRegistry returns a registry that gets the store of a sequence from open, on its first use. A store may serve many
+// Settings is what a sequence has of its own.
+type Settings struct {
+	Store Store
+}
+
+// NewRegistry returns a registry that gets the settings of a sequence from open, on its first use. A store may serve many
 // sequences. The caller closes what stores hold, after [Registry.Close].
-func NewRegistry(open func(Name) (Store, error), cfg Config) *Registry {
+func NewRegistry(open func(Name) (Settings, error), cfg Config) *Registry {
 	r := &Registry{open: open, cfg: cfg.withDefaults()}
 	r.sequences.Store(&map[Name]*Sequence{})
 	return r
@@ -82,11 +87,11 @@ func (r *Registry) add(name Name) (*Sequence, error) {
 	if r.closed {
 		return nil, closedError(name)
 	}
-	store, err := r.open(name)
+	set, err := r.open(name)
 	if err != nil {
 		return nil, fmt.Errorf("open sequence %s: %w", name, err)
 	}
-	s := newSequence(name, store, r.cfg)
+	s := newSequence(name, set.Store, r.cfg)
 	grown := maps.Clone(known)
 	grown[name] = s
 	r.sequences.Store(&grown)

@@ -18,9 +18,9 @@ import (
 
 func TestRegistryHasOneSequencePerName(t *testing.T) {
 	var opened atomic.Int64
-	reg := sequence.NewRegistry(func(sequence.Name) (sequence.Store, error) {
+	reg := sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) {
 		opened.Add(1)
-		return sequencetest.NewStore(1, 10), nil
+		return sequence.Settings{Store: sequencetest.NewStore(1, 10)}, nil
 	}, sequence.Config{})
 	t.Cleanup(func() { _ = reg.Close(context.Background()) })
 	names := []sequence.Name{{"b", "b", "s"}, {"a", "a", "t"}, {"a", "a", "s"}}
@@ -54,7 +54,7 @@ func TestRegistryHasOneSequencePerName(t *testing.T) {
 
 func TestRegistryOpenFails(t *testing.T) {
 	fails := errors.New("no such keyspace")
-	reg := sequence.NewRegistry(func(sequence.Name) (sequence.Store, error) { return nil, fails }, sequence.Config{})
+	reg := sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) { return sequence.Settings{}, fails }, sequence.Config{})
 	for range 2 {
 		if _, err := reg.Get(userSeq); !errors.Is(err, fails) || !strings.Contains(err.Error(), "main.user_seq") {
 			t.Errorf("got %v, want %v for main.user_seq", err, fails)
@@ -191,7 +191,7 @@ func TestCloseIsBounded(t *testing.T) {
 // hanging takes nothing back.
 type hanging struct{ *sequencetest.Store }
 
-func (hanging) Release(ctx context.Context, _, _ string, _ sequence.Range) (bool, error) {
+func (hanging) Release(ctx context.Context, _ sequence.Request, _ sequence.Range) (bool, error) {
 	<-ctx.Done()
 	return false, ctx.Err()
 }

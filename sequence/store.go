@@ -18,9 +18,16 @@ type Store interface {
 
 // Releaser is a Store that can take the unused end of a block back.
 type Releaser interface {
-	// Release gives the ids of unused back to the row if they are the last ones that were reserved in it, and reports
-	// whether it did. Nobody may use them after the call, whatever it returns.
-	Release(ctx context.Context, database, table string, unused Range) (bool, error)
+	// Release gives the ids of unused back to the row that req names if they are the last ones that were reserved in it,
+	// and reports whether it did. Nobody may use them after the call, whatever it returns.
+	Release(ctx context.Context, req Request, unused Range) (bool, error)
+}
+
+// Raiser is a Store that can raise a row without reserving anything.
+type Raiser interface {
+	// Raise brings the next_id of the row that req names to at least req.After+1. It never lowers it. An After of 2^63-1
+	// uses the sequence up. The errors are those of [Store.Reserve].
+	Raise(ctx context.Context, req Request) error
 }
 
 // Strategies by the name that configurations give them.
@@ -46,10 +53,12 @@ func NewStore(strategy string, db *sql.DB) (Store, error) {
 // Request says which block a process wants.
 type Request struct {
 	Database, Table string
+	Row             int64 // id of the row in the table; 0 but for the stripes of a [Striped] sequence
 
 	Need  int64 // ids that must be there in one contiguous block, 1 to MaxN
 	Tail  int64 // unused ids that the process has right up to After: they count towards Need when the block adjoins them
 	Step  int64 // wanted size of the block; 0, or less than the row's cache: the cache
+	Exact bool  // the block holds just Need ids: Tail, Step and the row's cache do not count
 	After int64 // the largest id this process was ever given, 0 for none: the block lies above it
 	Max   int64 // last id allowed; 0: 2^63-1
 	Cache int64 // the row's cache when last seen; 0: not known, and the table is first checked to be a sequence
@@ -57,7 +66,7 @@ type Request struct {
 
 // Reservation is a block of ids that belongs to the caller.
 type Reservation struct {
-	Range        // a whole multiple of Cache long, except at the end of the ids
+	Range        // a whole multiple of Cache long, except at the end of the ids and for an Exact request
 	Cache  int64 // the row's cache
 	Found  int64 // next_id as it was before
 	Raised bool  // the row was behind Request.After
@@ -94,14 +103,18 @@ func (q Request) plan(r row) (Reservation, row, error) {
 
 // need returns how many ids the block must hold itself.
 func (q Request) need(adjoins bool) int64 {
-	if adjoins && q.After > 0 {
+	if adjoins && q.After > 0 && !q.Exact {
 		return max(1, q.Need-q.Tail)
 	}
 	return q.Need
 }
 
-// size returns the smallest multiple of cache that holds need ids and the wanted step, or 2^63-1 if that is too large.
+// size returns the smallest multiple of cache that holds need ids and the wanted step, or 2^63-1 if that is too large;
+// need itself for an exact request.
 func (q Request) size(need, cache int64) int64 {
+	if q.Exact {
+		return need
+	}
 	caches := (max(need, q.Step)-1)/cache + 1
 	if caches > maxID/cache {
 		return maxID

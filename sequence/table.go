@@ -20,6 +20,9 @@ type table struct {
 	conn *sql.Conn
 }
 
+// where returns the condition that finds the row.
+func (q Request) where() string { return fmt.Sprintf(" WHERE id = %d", q.Row) }
+
 // sqlName returns the table's name as statements write it.
 func (q Request) sqlName() string { return qualified(q.Database, q.Table) }
 
@@ -50,7 +53,7 @@ func (t table) check(ctx context.Context) error {
 
 // read reads the row; how is "" or "FOR UPDATE".
 func (t table) read(ctx context.Context, how string) (row, error) {
-	rows, err := t.conn.QueryContext(ctx, "SELECT next_id, cache FROM "+t.sqlName()+" WHERE id = 0 LIMIT 2 "+how)
+	rows, err := t.conn.QueryContext(ctx, "SELECT next_id, cache FROM "+t.sqlName()+t.where()+" LIMIT 2 "+how)
 	if err != nil {
 		return row{}, t.failure("read the row", err)
 	}
@@ -74,8 +77,8 @@ func (t table) read(ctx context.Context, how string) (row, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return row{}, t.problem(ErrNoRow, nil, "has no row with id 0; choose next_id above every id in use and run: %s",
-			InsertRowSQL(t.Database, t.Table, t.After+1, DefaultCache))
+		return row{}, t.problem(ErrNoRow, nil, "has no row with id %d; choose next_id above every id in use and run: %s",
+			t.Row, InsertRowSQL(t.Database, t.Table, t.After+1, DefaultCache))
 	}
 	return row{}, t.twoRows()
 }
@@ -116,7 +119,7 @@ func (t table) write(ctx context.Context, query string) (sql.Result, bool, error
 // swap writes the row to if it still is from.
 func (t table) swap(ctx context.Context, from, to row) (bool, error) {
 	_, ok, err := t.write(ctx, "UPDATE "+t.sqlName()+to.set()+
-		fmt.Sprintf(" WHERE id = 0 AND next_id = %d AND cache = %d", from.next, from.cache))
+		fmt.Sprintf("%s AND next_id = %d AND cache = %d", t.where(), from.next, from.cache))
 	return ok, err
 }
 
@@ -129,14 +132,29 @@ func (r row) set() string {
 }
 
 // release gives unused back: see [Releaser].
-func release(ctx context.Context, db *sql.DB, database, name string, unused Range) (given bool, err error) {
-	q := Request{Database: database, Table: name}
+func release(ctx context.Context, db *sql.DB, q Request, unused Range) (given bool, err error) {
 	err = onTable(ctx, db, q, func(t table) error {
-		_, given, err = t.write(ctx, fmt.Sprintf("UPDATE %s SET next_id = %d WHERE id = 0 AND next_id = %d",
-			t.sqlName(), unused.First, unused.Last()+1))
+		_, given, err = t.write(ctx, fmt.Sprintf("UPDATE %s SET next_id = %d%s AND next_id = %d",
+			t.sqlName(), unused.First, t.where(), unused.Last()+1))
 		return err
 	})
 	return given, err
+}
+
+// raise brings the row to q.After+1: see [Raiser]. A row that is there already is left as it is.
+func raise(ctx context.Context, db *sql.DB, q Request) error {
+	return onTable(ctx, db, q, func(t table) error {
+		to, limit := row{next: q.After + 1}, " AND next_id <= %[2]d"
+		if q.After == maxID {
+			to, limit = usedUp, ""
+		}
+		_, changed, err := t.write(ctx, fmt.Sprintf("UPDATE %[1]s%[3]s%[4]s"+limit, t.sqlName(), q.After, to.set(), t.where()))
+		if err != nil || changed {
+			return err
+		}
+		_, err = t.read(ctx, "") // says what is wrong with a row that is not fit
+		return err
+	})
 }
 
 // failure wraps what a statement ended with. Errors that tell of the table become errors of this package.
@@ -164,16 +182,16 @@ func (q Request) noTable(cause error) error {
 }
 
 func (q Request) twoRows() error {
-	return q.problem(ErrBadRow, nil, "has several rows with id 0; keep the one with the largest next_id and make id the primary key")
+	return q.problem(ErrBadRow, nil, "has several rows with id %d; keep the one with the largest next_id and make id the primary key", q.Row)
 }
 
 func (q Request) badColumn(name, value string) error {
 	if name == "cache" {
-		return q.problem(ErrBadRow, nil, "has an unusable cache: %s; run: UPDATE %s SET cache = %d WHERE id = 0",
-			value, q.sqlName(), int64(DefaultCache))
+		return q.problem(ErrBadRow, nil, "has an unusable cache: %s; run: UPDATE %s SET cache = %d%s",
+			value, q.sqlName(), int64(DefaultCache), q.where())
 	}
-	return q.problem(ErrBadRow, nil, "has an unusable next_id: %s; set it above every id in use, for example: UPDATE %s SET next_id = %d WHERE id = 0",
-		value, q.sqlName(), q.After+1)
+	return q.problem(ErrBadRow, nil, "has an unusable next_id: %s; set it above every id in use, for example: UPDATE %s SET next_id = %d%s",
+		value, q.sqlName(), q.After+1, q.where())
 }
 
 func (q Request) badCache(cache int64) error {

@@ -213,13 +213,14 @@ func closeKeyspaces(keyspaces map[string]*proxy.Keyspace) error {
 
 // storeOpener makes the store of a sequence by the strategy that is configured
 // for it.
-func storeOpener(cfg *Config, keyspaces map[string]*proxy.Keyspace) func(sequence.Name) (sequence.Store, error) {
-	return func(name sequence.Name) (sequence.Store, error) {
+func storeOpener(cfg *Config, keyspaces map[string]*proxy.Keyspace) func(sequence.Name) (sequence.Settings, error) {
+	return func(name sequence.Name) (sequence.Settings, error) {
 		k, ok := keyspaces[name.Keyspace]
 		if !ok {
-			return nil, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
+			return sequence.Settings{}, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
 		}
-		return sequence.NewStore(string(cfg.Sequences.RefillOf(name.Keyspace, name.Table)), k.Refills)
+		store, err := sequence.NewStore(string(cfg.Sequences.RefillOf(name.Keyspace, name.Table)), k.Refills)
+		return sequence.Settings{Store: store}, err
 	}
 }
 

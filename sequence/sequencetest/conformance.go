@@ -303,7 +303,7 @@ func testRelease(t *testing.T, h Harness) {
 		{sequence.Range{First: 15, N: 6}, false, 15},
 		{first.Range, false, 15},
 	} {
-		given, err := releaser.Release(t.Context(), req.Database, req.Table, tt.unused)
+		given, err := releaser.Release(t.Context(), req, tt.unused)
 		if err != nil || given != tt.given {
 			t.Errorf("release %v: got %v, %v, want %v", tt.unused, given, err, tt.given)
 		}

@@ -106,7 +106,7 @@ func problem(req sequence.Request, kind error) error {
 }
 
 // Release implements [sequence.Releaser].
-func (s *Store) Release(_ context.Context, _, _ string, unused sequence.Range) (bool, error) {
+func (s *Store) Release(_ context.Context, _ sequence.Request, unused sequence.Range) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.row == nil || s.row.NextID != unused.Last()+1 {
@@ -121,5 +121,5 @@ var ErrLost = errors.New("connection lost")
 
 // Registry returns a registry whose every sequence uses store.
 func Registry(store sequence.Store, cfg sequence.Config) *sequence.Registry {
-	return sequence.NewRegistry(func(sequence.Name) (sequence.Store, error) { return store, nil }, cfg)
+	return sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) { return sequence.Settings{Store: store}, nil }, cfg)
 }
