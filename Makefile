@@ -1,8 +1,10 @@
 # `make help` lists the targets. Everything here needs Go; scripts/test-deps installs what the tests need beyond it.
 
 FUZZTIME ?= 10s
+SOAK ?= 10m
+SEED ?= 0
 
-.PHONY: help build slim test check static fmt vet staticcheck tidy fuzz bench
+.PHONY: help build slim test check static fmt vet staticcheck tidy fuzz soak bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +37,9 @@ tidy: ## go.mod and go.sum say what the code needs
 
 fuzz: ## every fuzz target for FUZZTIME (10s) each
 	scripts/fuzz $(FUZZTIME)
+
+soak: ## kill, freeze and restart seqgates and servers under load for SOAK (10m), from SEED (any)
+	scripts/test -v -timeout 0 -run '^TestSoak$$' ./internal/soak -soak.for=$(SOAK) -soak.seed=$(SEED)
 
 bench: ## seqgate against a direct connection and a plain TCP relay
 	go run ./bench

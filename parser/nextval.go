@@ -10,12 +10,15 @@ type NextStmt struct {
 	Schema, Sequence string // unquoted, in UTF-8; Schema is empty when not given
 	N                int64  // how many values: 1 to 2^63-1; 0 when Param
 	Param            bool   // the number is a placeholder
+	HasKey           bool   // FOR KEY is given: of a keyed sequence
+	Key              string // its value as text, as in Key.Text; empty when KeyParam
+	KeyParam         bool   // the key is a placeholder, the one after that of the number
 }
 
 // ParseNext reads Vitess's SELECT NEXT VALUE FROM|FOR s and SELECT NEXT n VALUES
 // FROM|FOR s, with an optional schema before the sequence and nothing after it
-// but semicolons and comments (go/vt/sqlparser/sql.y of Vitess, with FOR and ?
-// besides).
+// but FOR KEY and a literal or ?, semicolons and comments
+// (go/vt/sqlparser/sql.y of Vitess, with FOR, ? and keys besides).
 //
 // The error is a *CountError for an n that is no number of values, else a
 // *SyntaxError. With an error, Schema and Sequence are set if the text names a
@@ -42,6 +45,11 @@ func ParseNext(sql []byte, m Mode) (NextStmt, error) {
 		return NextStmt{}, s.syntaxError()
 	}
 	next.Schema, next.Sequence = table.Schema, table.Name
+	if s.is(t, "for") {
+		if t, ok = s.nextKey(&next); !ok {
+			return next, s.syntaxError()
+		}
+	}
 	for t == ';' {
 		t = s.next()
 	}
@@ -52,6 +60,22 @@ func ParseNext(sql []byte, m Mode) (NextStmt, error) {
 		return next, &CountError{Sequence: next.Sequence, Count: count}
 	}
 	return next, nil
+}
+
+// nextKey reads KEY and the key after FOR, and returns the token after them.
+func (s *scanner) nextKey(n *NextStmt) (next token, ok bool) {
+	if t := s.next(); !s.is(t, "key") {
+		return t, false
+	}
+	n.HasKey = true
+	ahead := *s
+	if ahead.next() == tokenParam {
+		*s = ahead
+		n.KeyParam = true
+		return s.next(), true
+	}
+	n.Key, next, ok = s.literal()
+	return next, ok
 }
 
 // nextCount reads VALUE, n VALUES or ? VALUES. count is n as written; N is 0

@@ -21,6 +21,14 @@ func TestParseNext(t *testing.T) {
 		{"select next 9223372036854775807 values from s", Mode{}, NextStmt{Sequence: "s", N: math.MaxInt64}},
 		{`select next value from "a"."b"`, Mode{ANSIQuotes: true}, NextStmt{Schema: "a", Sequence: "b", N: 1}},
 		{"select next value from value", Mode{}, NextStmt{Sequence: "value", N: 1}},
+		{"select next value from s for key 'a''b\\n'", Mode{}, NextStmt{Sequence: "s", N: 1, HasKey: true, Key: "a'b\n"}},
+		{"SELECT NEXT 3 VALUES FOR d.s FOR KEY 042;", Mode{}, NextStmt{Schema: "d", Sequence: "s", N: 3, HasKey: true, Key: "42"}},
+		{"select next value from s for key -7", Mode{}, NextStmt{Sequence: "s", N: 1, HasKey: true, Key: "-7"}},
+		{"select next ? values from s for key ? -- both", Mode{}, NextStmt{Sequence: "s", Param: true, HasKey: true, KeyParam: true}},
+		{"select next value from s for key 'a' 'b'", Mode{}, NextStmt{Sequence: "s", N: 1, HasKey: true, Key: "ab"}},
+		{"select next value from s for key ''", Mode{}, NextStmt{Sequence: "s", N: 1, HasKey: true}},
+		{"select next value from s for key x'00ff'", Mode{}, NextStmt{Sequence: "s", N: 1, HasKey: true, Key: "\x00\xff"}},
+		{"select next value from s for key '\xe9'", Mode{Charset: CharsetByName("latin1")}, NextStmt{Sequence: "s", N: 1, HasKey: true, Key: "é"}},
 	}
 	for _, test := range tests {
 		t.Run(test.sql, func(t *testing.T) {
@@ -61,6 +69,13 @@ func TestParseNextErrors(t *testing.T) {
 		{"select next value from s; select 1", "select 1", "s"},
 		{"select next value from s /*!40000 where 1 */", "/*!40000 where 1 */", "s"},
 		{"select next\n\nvalue from\ns x", "x", "s"},
+		{"select next value from s for", "", "s"},
+		{"select next value from s for update", "update", "s"},
+		{"select next value from s for key", "", "s"},
+		{"select next value from s for key a", "", "s"},
+		{"select next value from s for key 1.5", ".5", "s"},
+		{"select next value from s for key 'a' + 1", "+ 1", "s"},
+		{"select next value from s for key @k", "@k", "s"},
 	}
 	for _, test := range tests {
 		t.Run(test.sql, func(t *testing.T) {

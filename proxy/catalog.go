@@ -34,6 +34,7 @@ const (
 type catalog struct {
 	vschema   *vschema.VSchema
 	keyspaces map[string]*Keyspace
+	explicit  func(keyspace, table string) ExplicitPolicy
 	log       *slog.Logger
 	now       func() time.Time
 
@@ -67,8 +68,13 @@ type columnInfo struct {
 	name, columnType, key, extra string
 }
 
-func newCatalog(v *vschema.VSchema, keyspaces map[string]*Keyspace, log *slog.Logger) *catalog {
-	return &catalog{vschema: v, keyspaces: keyspaces, log: log, now: time.Now, entries: make(map[catalogKey]*catalogEntry)}
+func newCatalog(cfg Config) *catalog {
+	c := &catalog{vschema: cfg.VSchema, keyspaces: cfg.Keyspaces, explicit: cfg.OnExplicitID, log: cfg.Logger, now: time.Now,
+		entries: make(map[catalogKey]*catalogEntry)}
+	if c.explicit == nil {
+		c.explicit = func(string, string) ExplicitPolicy { return ExplicitAdvance }
+	}
+	return c
 }
 
 // Forget drops all that is known: a statement may have changed tables.
@@ -111,6 +117,9 @@ func (c *catalog) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema
 		e.binding, e.err = e.conventional(k, schema, table)
 	} else if t := c.declaration(k, schema, table); t != nil {
 		e.binding, e.err = c.declared(e, t, schema)
+	}
+	if e.binding != nil {
+		e.binding.OnExplicit = c.explicit(k.Name, table)
 	}
 	return nil
 }
@@ -271,6 +280,16 @@ func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*B
 			t.AutoIncrement.Column, schema, t.Name)
 	}
 	b := e.bound(t.Name, column, name)
+	if key := t.AutoIncrement.Key; key != "" {
+		keyColumn := e.table.column(key)
+		if keyColumn == nil {
+			return nil, fmt.Errorf("the vschema counts table '%s.%s' by column '%s', which it lacks; correct the vschema or the table", schema, t.Name, key)
+		}
+		var err error
+		if b.key, err = newKeyColumn(keyColumn); err != nil {
+			return nil, fmt.Errorf("table '%s.%s': %w", schema, t.Name, err)
+		}
+	}
 	if t.Authoritative {
 		seen := b.Columns
 		b.Columns = nil

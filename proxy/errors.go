@@ -11,6 +11,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
 // Numbers of MySQL's client library (errmsg.h), for what only a client sees.
@@ -80,6 +81,8 @@ func clientError(err error) *mysql.MyError {
 		code = mysql.ER_WRONG_OBJECT
 	case errors.Is(err, sequence.ErrExhausted), errors.Is(err, sequence.ErrNoRow), errors.Is(err, sequence.ErrBadRow):
 		code = mysql.ER_AUTOINC_READ_FAILED
+	case errors.Is(err, keyed.ErrMoved):
+		code = mysql.ER_LOCK_WAIT_TIMEOUT // the seqgate that asked looks for the holder again
 	case errors.Is(err, sequence.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		code = mysql.ER_LOCK_WAIT_TIMEOUT
 	case errors.Is(err, sequence.ErrClosed), errors.Is(err, context.Canceled):

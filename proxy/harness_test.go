@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -37,6 +39,7 @@ type gate struct {
 	direct    *sql.DB // to the server itself
 	sequences *sequence.Registry
 	proxy     *proxy.Server
+	log       *testWriter
 }
 
 type gateOptions struct {
@@ -47,6 +50,8 @@ type gateOptions struct {
 	tlsMode     backend.TLSMode
 	database    string
 	sequence    sequence.Config
+	onExplicit  proxy.ExplicitPolicy // advance when empty
+	keyed       func(sequence.Name) (*keyed.Sequence, error)
 }
 
 const gateUser, gatePassword = "app", "app"
@@ -70,7 +75,8 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 	if o.sequence.Timeout == 0 {
 		o.sequence.Timeout = 5 * time.Second
 	}
-	log := slog.New(slog.NewTextHandler(testWriter{t}, nil))
+	g.log = &testWriter{tb: t}
+	log := slog.New(slog.NewTextHandler(g.log, nil))
 	o.sequence.Logger = log
 	g.sequences = sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) {
 		store, err := sequence.NewStore(o.strategy, refills)
@@ -89,8 +95,11 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 			Name: "main", Database: o.database, DB: pool,
 			Backend: &backend.Backend{Network: dsn.Net, Addr: dsn.Addr, User: dsn.User, Password: dsn.Passwd, TLS: o.tlsMode},
 		}},
-		Default: "main", Users: users, Sequences: g.sequences, Logger: log,
+		Default: "main", Users: users, Sequences: g.sequences, Keyed: o.keyed, Logger: log,
 		TLS: testCertificate(t), RSA: testKey(),
+	}
+	if o.onExplicit != "" {
+		cfg.OnExplicitID = func(string, string) proxy.ExplicitPolicy { return o.onExplicit }
 	}
 	if o.vschema != "" {
 		if cfg.VSchema, err = vschema.Load("vschema.json", []byte(o.vschema)); err != nil {
@@ -123,12 +132,25 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 	return g
 }
 
-// testWriter writes a log to a test.
-type testWriter struct{ tb testing.TB }
+// testWriter writes a log to a test, and keeps it.
+type testWriter struct {
+	tb   testing.TB
+	mu   sync.Mutex
+	text strings.Builder
+}
 
-func (w testWriter) Write(b []byte) (int, error) {
+func (w *testWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.tb.Logf("%s", b)
-	return len(b), nil
+	return w.text.Write(b)
+}
+
+// logged reports whether a text stands in the gate's log.
+func (g *gate) logged(text string) bool {
+	g.log.mu.Lock()
+	defer g.log.mu.Unlock()
+	return strings.Contains(g.log.text.String(), text)
 }
 
 var testKey = sync.OnceValue(func() *rsa.PrivateKey {

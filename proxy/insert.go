@@ -27,13 +27,13 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if err := s.knowLastID(); err != nil {
 		return p, err
 	}
-	s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns)
+	keys, err := s.readRows(sql, b)
 	if errors.Is(err, parser.ErrServerRefuses) && !s.insert.HasColumns {
 		// Counted by the columns that are known here: they may have changed.
 		if b, err = s.bindAnew(); b == nil || err != nil {
 			return p, err
 		}
-		if s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns); err != nil {
+		if keys, err = s.readRows(sql, b); errors.Is(err, parser.ErrServerRefuses) {
 			return p, mysql.NewDefaultError(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, 1)
 		}
 	}
@@ -44,7 +44,7 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 		return p, refuseForm(err, b.Table)
 	}
 	p.fill, err = newFillPlan(&s.insert, b, s.slots, b.mode(s.state.mode))
-	p.fill.foundRows = s.has(mysql.CLIENT_FOUND_ROWS)
+	p.fill.foundRows, p.fill.keys = s.has(mysql.CLIENT_FOUND_ROWS), keys
 	switch {
 	case err != nil:
 		return p, err
@@ -61,6 +61,16 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 		p.effect = effectOfExplicit(&s.insert)
 	}
 	return p, nil
+}
+
+// readRows reads what each row of the INSERT in s.insert says of its id, into
+// s.slots, and of its key where the sequence has keys.
+func (s *session) readRows(sql []byte, b *Binding) (keys []parser.Key, err error) {
+	if keys, err = s.planKeys(sql, b); err != nil {
+		return nil, err
+	}
+	s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns)
+	return keys, err
 }
 
 // bindAnew looks the statement's table up at the server, not in the cache.
@@ -146,22 +156,39 @@ func refuseForm(err error, table string) error {
 // fillText takes ids for the statement in s.insert and appends its text, filled,
 // to dst.
 func (s *session) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
-	if p.open > 0 {
-		var err error
-		if p.first, err = s.next(p.binding, p.open); err != nil {
-			return dst, err
-		}
+	open := func(row int) bool { return s.slots[row].State == parser.Open }
+	if err := s.takeIDs(p, open, nil); err != nil {
+		return dst, err
 	}
-	id := p.first
+	n := 0
 	value := func(dst []byte, row int) ([]byte, bool) {
-		if s.slots[row].State != parser.Open {
+		if !open(row) {
 			return dst, false
 		}
-		dst = appendID(dst, id, p.wrap && id == p.first)
-		id++
+		dst = appendID(dst, p.id(n), p.wrap && n == 0)
+		n++
 		return dst, true
 	}
 	return s.insert.AppendFilled(dst, sql, p.binding.Column, value, s.fillOptions(p)), nil
+}
+
+// takeIDs takes an id for each open row. params are those of an execution.
+func (s *session) takeIDs(p *fillPlan, open func(row int) bool, params []param) (err error) {
+	switch {
+	case p.open == 0:
+		return nil
+	case p.binding.key.name == "":
+		p.first, err = s.next(p.binding, p.open)
+		return err
+	}
+	keys, err := s.openKeys(p.binding, p.keys, open, params)
+	if err != nil {
+		return err
+	}
+	if p.ids, err = s.nextEach(p.binding, keys); err == nil {
+		p.first = p.ids[0]
+	}
+	return err
 }
 
 // next takes a block of n ids, all of which the column can hold.
@@ -175,11 +202,15 @@ func (s *session) next(b *Binding, n int64) (int64, error) {
 		return 0, err
 	}
 	if ids.First > b.Max-n+1 {
-		return 0, mysql.NewError(mysql.ER_AUTOINC_READ_FAILED, fmt.Sprintf(
-			"the next id %d of sequence %s is past the largest that column '%s' of table '%s' holds (%d); widen the column",
-			ids.First+n-1, b.Sequence, b.Column, b.Table, b.Max))
+		return 0, columnFull(b, ids.Last())
 	}
 	return ids.First, nil
+}
+
+func columnFull(b *Binding, id int64) error {
+	return mysql.NewError(mysql.ER_AUTOINC_READ_FAILED, fmt.Sprintf(
+		"the next id %d of sequence %s is past the largest that column '%s' of table '%s' holds (%d); widen the column",
+		id, b.Sequence, b.Column, b.Table, b.Max))
 }
 
 // fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to

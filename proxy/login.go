@@ -132,6 +132,7 @@ func (l *loginHandler) session(front net.Conn) *session {
 		capabilities: l.capabilities,
 		boundary:     true,
 		mariaDB:      strings.Contains(l.back.Version, "MariaDB"),
+		peer:         l.login.Attributes[PeerAttribute] != "",
 	}
 	s.answer.status = l.back.Status
 	s.state = sessionState{database: l.login.Database, databaseKnown: true, lastIDKnown: true}

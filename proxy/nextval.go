@@ -15,6 +15,10 @@ type nextPlan struct {
 	name  sequence.Name
 	count int64 // values asked for
 	param bool  // ... by a parameter of the execution
+
+	keyed    bool
+	key      string
+	keyParam bool // the key is a parameter of the execution
 }
 
 // planNext judges a SELECT NEXT [n] VALUE[S] FROM|FOR s. A sequence of the
@@ -39,22 +43,29 @@ func (s *session) planNext(p plan, sql []byte) (plan, error) {
 		return p, syntax
 	}
 	p.kind, p.effect = planNext, 0
-	p.next = nextPlan{name: name, count: stmt.N, param: stmt.Param}
+	p.next = nextPlan{name: name, count: stmt.N, param: stmt.Param, keyed: stmt.HasKey, key: stmt.Key, keyParam: stmt.KeyParam}
 	return p, nil
 }
 
 // answerNext takes values and answers with the first of them: one row of one
 // column, as Vitess does. binary says that a prepared statement asked.
 func (s *session) answerNext(n nextPlan, binary bool) error {
-	seq, err := s.srv.cfg.Sequences.Get(n.name)
-	if err != nil {
-		return err
-	}
-	ids, err := seq.Next(s.ctx, n.count)
+	ids, err := s.nextValues(n)
 	if err != nil {
 		return err
 	}
 	return s.replyValue("nextval", ids.First, binary)
+}
+
+func (s *session) nextValues(n nextPlan) (sequence.Range, error) {
+	if n.keyed {
+		return s.nextOfKey(n)
+	}
+	seq, err := s.srv.cfg.Sequences.Get(n.name)
+	if err != nil {
+		return sequence.Range{}, err
+	}
+	return seq.Next(s.ctx, n.count)
 }
 
 // replyValue sends a result of one row with one signed BIGINT.
@@ -114,9 +125,7 @@ const localStatements = 1 << 31
 func (s *session) answerPrepareNext(st *statement) error {
 	s.localID++
 	st.id = localStatements + s.localID
-	if st.next.param {
-		st.params = 1
-	}
+	st.params = st.next.params()
 	s.remember(st)
 	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, st.id)
 	ok = append(ok, 1, 0, byte(st.params), 0, 0, 0, 0)
@@ -128,7 +137,9 @@ func (s *session) answerPrepareNext(st *statement) error {
 		if definitions.n == 0 {
 			continue
 		}
-		b, seq = appendPacket(b, seq, appendColumn(nil, definitions.name))
+		for range definitions.n {
+			b, seq = appendPacket(b, seq, appendColumn(nil, definitions.name))
+		}
 		if !s.deprecateEOF() {
 			b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
 		}
@@ -137,20 +148,40 @@ func (s *session) answerPrepareNext(st *statement) error {
 	return s.writeFront(b)
 }
 
-// readCount reads how many values an execution asks for.
-func (s *session) readCount(st *statement, payload []byte) error {
-	if !st.next.param {
+// params counts the parameters of an execution.
+func (n *nextPlan) params() (count int) {
+	for _, isParam := range []bool{n.param, n.keyParam} {
+		if isParam {
+			count++
+		}
+	}
+	return count
+}
+
+// readNext reads what an execution asks for: how many values, and of which key.
+func (s *session) readNext(st *statement, payload []byte) error {
+	n := st.next
+	if n.params() == 0 {
 		return nil
 	}
 	params, err := s.readExecute(st, payload)
 	if err != nil {
 		return err
 	}
-	v := params[0].slot(s.state.mode, false)
-	if !v.HasValue || v.Value < 1 {
-		return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
-			"the number of values asked of sequence "+st.next.name.String()+" must be an integer of 1 or more")
+	if n.param {
+		v := params[0].slot(s.state.mode, false)
+		if !v.HasValue || v.Value < 1 {
+			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
+				"the number of values asked of sequence "+n.name.String()+" must be an integer of 1 or more")
+		}
+		n.count = v.Value
 	}
-	st.next.count = v.Value
+	if n.keyParam {
+		k := s.keyOf(&params[len(params)-1])
+		if k.State != parser.Explicit {
+			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "the key of sequence "+n.name.String()+" must be an integer or a string")
+		}
+		n.key = k.Text
+	}
 	return nil
 }

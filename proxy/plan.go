@@ -15,6 +15,8 @@ type Binding struct {
 	Max           int64    // the largest id that the column's type holds
 	Columns       []string // the table's columns that an INSERT without a column list fills, in order
 	Sequence      sequence.Name
+	OnExplicit    ExplicitPolicy
+	key           keyColumn
 }
 
 // mode gives how values are judged on this table. On a table whose engine cannot
@@ -39,9 +41,11 @@ func (b *Binding) judge(slot parser.Slot, strict bool) parser.Slot {
 type fillPlan struct {
 	binding *Binding
 	rows    int
-	open    int64 // rows that get an id
-	params  int64 // rows of which a parameter decides
-	first   int64 // the first id, once taken
+	open    int64        // rows that get an id
+	params  int64        // rows of which a parameter decides
+	first   int64        // the first id, once taken
+	keys    []parser.Key // each row's, with a keyed sequence
+	ids     []int64      // the ids, where they are not one block
 	// wrap says that the first id is written as LAST_INSERT_ID(id), so that the
 	// server answers with it itself. It cannot be where the text uses
 	// LAST_INSERT_ID() too: that would give the new id.
@@ -52,6 +56,17 @@ type fillPlan struct {
 	foundRows      bool  // an existing row that does not change counts as affected
 	explicit       int64 // the last row's own id, where known
 	hasExplicit    bool
+	// lowest and highest are the least and the largest of the rows' own ids above
+	// 0, where known; 0 when there is none.
+	lowest, highest int64
+}
+
+// id gives the n-th id that was taken, from 0.
+func (p *fillPlan) id(n int) int64 {
+	if p.ids != nil {
+		return p.ids[n]
+	}
+	return p.first + int64(n)
 }
 
 // rewrites reports whether the statement cannot go to the server as it came: an
@@ -77,9 +92,23 @@ func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m par
 			return p, unsupported("an expression as the value of '"+b.Column+"'", b.Table,
 				"write NULL, DEFAULT or a literal there, or leave the column out")
 		}
-		p.explicit, p.hasExplicit = slot.Value, slot.State == parser.Explicit && slot.HasValue
+		p.noteExplicit(slot)
+	}
+	if b.key.name != "" && p.open+p.params > 0 && (p.ignore || p.upsert) {
+		return p, unsupported("IGNORE or ON DUPLICATE KEY UPDATE with a keyed sequence", b.Table, "insert the rows without them")
 	}
 	return p, nil
+}
+
+// noteExplicit takes in what the next row says of its own id.
+func (p *fillPlan) noteExplicit(slot parser.Slot) {
+	p.explicit, p.hasExplicit = slot.Value, slot.State == parser.Explicit && slot.HasValue
+	if p.hasExplicit && slot.Value > 0 {
+		if p.highest == 0 {
+			p.lowest = slot.Value
+		}
+		p.lowest, p.highest = min(p.lowest, slot.Value), max(p.highest, slot.Value)
+	}
 }
 
 // outcome is what an INSERT's OK packet says, and what it has to say.

@@ -122,10 +122,9 @@ func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
 func (s *session) finish(p *plan) (err error) {
 	switch p.kind {
 	case planFill:
-		if err := s.sendPacket(s.scratch); err != nil {
-			return err
+		if err = s.sendPacket(s.scratch); err == nil {
+			err = s.settleFill(&p.fill, target{s.insertSchema(), s.insert.Table})
 		}
-		return s.settleFill(&p.fill, target{s.insertSchema(), s.insert.Table})
 	case planNext:
 		return s.answerNext(p.next, false)
 	case planReport:
@@ -136,6 +135,9 @@ func (s *session) finish(p *plan) (err error) {
 		}
 	case planPass:
 		err = s.relayResult()
+	}
+	if err == nil && !s.answer.failed {
+		s.tellExplicit(&p.fill)
 	}
 	s.after(p.effect)
 	return err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -49,8 +50,13 @@ type Config struct {
 	TLS       *tls.Config     // towards clients
 	RSA       *rsa.PrivateKey // for caching_sha2_password without TLS
 	Sequences *sequence.Registry
-	VSchema   *vschema.VSchema // nil: tables have sequences by the convention
-	Logger    *slog.Logger
+	// Keyed gives a keyed sequence; nil when there are none.
+	Keyed   func(sequence.Name) (*keyed.Sequence, error)
+	VSchema *vschema.VSchema // nil: tables have sequences by the convention
+	// OnExplicitID says what an id does that a client writes itself into a
+	// sequenced column of a keyspace's table. ExplicitAdvance everywhere when nil.
+	OnExplicitID func(keyspace, table string) ExplicitPolicy
+	Logger       *slog.Logger
 }
 
 // Server accepts clients.
@@ -59,6 +65,8 @@ type Server struct {
 	catalog *catalog
 	log     *slog.Logger
 	auth    *authenticator
+
+	explicit explicitWarnings
 
 	ctx      context.Context // of all sessions
 	cancel   context.CancelFunc
@@ -78,7 +86,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session)}
-	s.catalog = newCatalog(cfg.VSchema, cfg.Keyspaces, cfg.Logger)
+	s.explicit.log = cfg.Logger
+	s.catalog = newCatalog(cfg)
 	s.auth = newAuthenticator(cfg)
 	return s, nil
 }

@@ -30,6 +30,7 @@ type session struct {
 	threadID     uint32 // the backend's own id of it
 	capabilities uint32 // what both sides have
 	mariaDB      bool
+	peer         bool // the client is another seqgate
 
 	answer   response // of the command under way
 	out      sender

@@ -201,7 +201,7 @@ func (s *session) execute() error {
 	}
 	switch {
 	case st != nil && st.next != nil:
-		err := s.readCount(st, payload)
+		err := s.readNext(st, payload)
 		s.front.skip(size)
 		if err != nil {
 			return err
@@ -269,7 +269,7 @@ func (s *session) stillBound(st *statement) error {
 func (st *statement) holds(b *Binding, m parser.Mode) bool {
 	was := st.fill.binding
 	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
-	return b.Column == was.Column && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional &&
+	return b.Column == was.Column && b.key == was.key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional &&
 		(st.listed || slices.Equal(b.Columns, was.Columns)) &&
 		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
 }
@@ -306,7 +306,7 @@ func malformedExecute() error {
 
 // openRows counts the rows whose ids are open in this execution.
 func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
-	p.open, p.prepared = 0, true
+	p.open, p.lowest, p.highest, p.prepared = 0, 0, 0, true
 	for _, slot := range st.slots {
 		v := s.decide(p, slot, params)
 		switch v.State {
@@ -316,7 +316,7 @@ func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
 			return unsupported("a value of this type, or sent by COM_STMT_SEND_LONG_DATA, for '"+p.binding.Column+"'", p.binding.Table,
 				"bind the id as an integer")
 		}
-		p.explicit, p.hasExplicit = v.Value, v.State == parser.Explicit && v.HasValue
+		p.noteExplicit(v)
 	}
 	return nil
 }
@@ -357,6 +357,9 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 		return err
 	}
 	err = s.settleExecute(st, p)
+	if err == nil && !s.answer.failed {
+		s.tellExplicit(p)
+	}
 	if len(st.long) > 0 && other != 0 {
 		err = errors.Join(err, s.resetBackend(other))
 	}
@@ -398,26 +401,21 @@ func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]para
 	if st.filled == 0 {
 		return nil, mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
-	if p.open > 0 {
-		var err error
-		if p.first, err = s.next(p.binding, p.open); err != nil {
-			return nil, err
-		}
+	open := func(row int) bool { return s.decide(p, st.slots[row], params).State == parser.Open }
+	if err := s.takeIDs(p, open, params); err != nil {
+		return nil, err
 	}
-	id := p.first
 	all := make([]param, 0, len(params)+len(st.slots))
-	taken := 0
-	for _, slot := range st.slots {
+	taken, n := 0, 0
+	for row, slot := range st.slots {
 		all = append(all, params[taken:slot.Param]...)
 		taken = slot.Param
-		switch {
-		case slot.State == parser.Open:
-			all = append(all, idParam(id))
-			id++
-		case slot.State != parser.Param:
-		case s.decide(p, slot, params).State == parser.Open:
-			all = append(all, idParam(id))
-			id++
+		if slot.State == parser.Explicit || !open(row) {
+			continue
+		}
+		all = append(all, idParam(p.id(n)))
+		n++
+		if slot.State == parser.Param {
 			taken++
 		}
 	}

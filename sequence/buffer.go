@@ -16,8 +16,8 @@ const (
 	coldTime    = 10 * time.Second
 )
 
-// shareUsed: a warm sequence fetches the next block when 1/shareUsed of the latest one is used.
-const shareUsed = 10
+// looks: a segment is looked at again, whether it is time to fetch the next one, each time 1/looks of it is used.
+const looks = 10
 
 // attemptTimeout ends an attempt to reserve a block that gets no answer. It is longer than lockWait, so that a server
 // which is only held up by a lock can say so.
@@ -27,21 +27,27 @@ const attemptTimeout = 3 * time.Second
 //
 // It is cold at first: it reserves a block when one is needed, of exactly the size that Vitess would take. It turns warm
 // for good when it has been refilled 8 times, when several callers waited for ids at the same time, or 10 seconds after
-// its first block. A warm sequence fetches the next segment in the background as soon as a tenth of the latest one is
-// used, or at once if that would be gone within Config.Timeout at the present pace; and its step doubles and halves by how
-// long a block lasts. When several callers wait, the block is large enough for all of them.
+// its first block. A warm sequence fetches the next segment in the background as soon as Config.PrefetchShare of the latest
+// one is used, or at once if that would be gone within Config.Timeout at the present pace; and its step doubles and halves
+// by how long a block lasts, and grows 16 times when callers had to wait. When several callers wait, the block is large
+// enough for all of them.
+//
+// An ordered sequence differs: see [Settings].
 type Sequence struct {
 	current atomic.Pointer[segment]
 	_       [cacheLine]byte // every Next reads current: keep it off the cache line of what follows
 
-	name  Name
-	store Store
-	cfg   Config
+	name    Name
+	store   Store
+	ordered bool
+	cfg     Config
 
-	refills sync.WaitGroup     // the refill in flight
-	stop    chan struct{}      // closed when no more refills are wanted
-	ctx     context.Context    // of the calls to store
-	abort   context.CancelFunc // ends ctx
+	given atomic.Int64 // the largest id that was ever reserved by this process; written with mu held
+
+	background sync.WaitGroup     // the refill and the raise in flight
+	stop       chan struct{}      // closed when no more of them are wanted
+	ctx        context.Context    // of the calls to store
+	abort      context.CancelFunc // ends ctx
 
 	mu        sync.Mutex // guards what follows, and who publishes current; never held during a call to store
 	next      Range      // the segment after current; empty when there is none
@@ -49,29 +55,26 @@ type Sequence struct {
 	refilling bool       // there is a refill in flight
 	closed    bool
 	warm      bool
-	given     int64 // the largest id that was ever reserved by this process
+	waited    bool  // callers have had to wait since the step was last set
+	alone     bool  // an ordered sequence asks for one waiter at a time
 	step      int64 // wanted size of the next block; 0: the row's cache
-	pace      pace
+	pace      pace  // when the latest refill began
+	advance   advance
 	stats     stats
 }
 
 // waiter is a caller of Next that waits for n ids.
 type waiter struct {
 	n      int64
+	asked  bool          // it was there when an attempt was sent: see askExactly
 	passed bool          // a block came that did not suffice: the next one must suffice without what is left in memory
 	ready  chan struct{} // closed when got or err is set
 	got    Range
 	err    error
 }
 
-// pace says how fast ids went since a refill began.
-type pace struct {
-	since    time.Time // zero before the first refill
-	consumed int64     // ids that were gone by then
-}
-
-func newSequence(name Name, store Store, cfg Config) *Sequence {
-	s := &Sequence{name: name, store: store, cfg: cfg, stop: make(chan struct{})}
+func newSequence(name Name, set Settings, cfg Config) *Sequence {
+	s := &Sequence{name: name, store: set.Store, ordered: set.Ordered, cfg: cfg, stop: make(chan struct{})}
 	s.ctx, s.abort = context.WithCancel(context.Background())
 	s.current.Store(newSegment(Range{}))
 	return s
@@ -90,12 +93,18 @@ func (s *Sequence) Next(ctx context.Context, n int64) (Range, error) {
 	// An addition cannot lose ids here, as that of a larger n would: it fails only when none are left.
 	seg := s.current.Load()
 	used := seg.used.Add(1)
+	if used >= seg.mark.Load() {
+		return s.nextMarked(ctx, seg, used)
+	}
+	return Range{seg.first + used - 1, 1}, nil
+}
+
+// nextMarked gives the id that is the used-th one of seg, at its mark or after, if seg has as many.
+func (s *Sequence) nextMarked(ctx context.Context, seg *segment, used int64) (Range, error) {
 	if used > seg.size {
 		return s.wait(ctx, 1)
 	}
-	if used >= seg.mark.Load() {
-		s.atMark(seg)
-	}
+	s.atMark(seg)
 	return Range{seg.first + used - 1, 1}, nil
 }
 
@@ -109,7 +118,7 @@ func (s *Sequence) nextBlock(ctx context.Context, n int64) (Range, error) {
 	if !ok {
 		return s.wait(ctx, n)
 	}
-	if seg.passed() {
+	if seg.isMarked() {
 		s.atMark(seg)
 	}
 	return r, nil
@@ -118,7 +127,7 @@ func (s *Sequence) nextBlock(ctx context.Context, n int64) (Range, error) {
 // atMark sees to the next segment. Of all the callers that find the mark reached one does it.
 func (s *Sequence) atMark(seg *segment) {
 	mark := seg.mark.Load()
-	if mark == noMark || !seg.mark.CompareAndSwap(mark, noMark) {
+	if mark == seg.end() || !seg.mark.CompareAndSwap(mark, seg.end()) {
 		return
 	}
 	s.mu.Lock()
@@ -141,6 +150,8 @@ func (s *Sequence) wait(ctx context.Context, n int64) (Range, error) {
 	}
 	w := &waiter{n: n, ready: make(chan struct{})}
 	s.waiters = append(s.waiters, w)
+	s.waited = true
+	s.stats.waits++
 	s.startRefill()
 	s.mu.Unlock()
 
@@ -169,8 +180,11 @@ func (s *Sequence) leave(w *waiter, began time.Time, cause error) (Range, error)
 	if errors.Is(cause, context.Canceled) {
 		return Range{}, fmt.Errorf("wait for ids of sequence %s: %w", s.name, cause)
 	}
-	return Range{}, &UnavailableError{
-		Sequence: s.name.String(), Waited: time.Since(began), Since: s.stats.awaySince, Cause: s.stats.awayCause}
+	e := &UnavailableError{Sequence: s.name.String(), Waited: time.Since(began), Since: s.stats.awaySince, Cause: s.stats.awayCause}
+	if !e.Since.IsZero() {
+		e.Away = time.Since(e.Since)
+	}
+	return Range{}, e
 }
 
 // take takes n ids from current and next. s.mu is held.
@@ -182,15 +196,34 @@ func (s *Sequence) take(n int64) (Range, bool) {
 	if s.next.N == 0 || seg.rest().then(s.next).N < n {
 		return Range{}, false
 	}
-	all := seg.seal().then(s.next)
-	s.next = Range{}
+	all := s.drain()
 	var r Range
-	enough := all.N >= n // others may have taken some before the seal
+	enough := all.N >= n // others may have taken some before that
 	if enough {
 		r, all = all.split(n)
 	}
 	s.publish(all)
 	return r, enough
+}
+
+// drain empties current and next, and returns what was in them. s.mu is held.
+func (s *Sequence) drain() Range {
+	all := s.join(s.current.Load().seal(), s.next)
+	s.next = Range{}
+	return all
+}
+
+// join is Range.then, and counts the ids that it drops. s.mu is held.
+func (s *Sequence) join(r, next Range) Range {
+	all := r.then(next)
+	s.stats.dropped += r.N + next.N - all.N
+	return all
+}
+
+// setNext puts r, a part of next, in its place. s.mu is held.
+func (s *Sequence) setNext(r Range) {
+	s.stats.dropped += s.next.N - r.N
+	s.next = r
 }
 
 // publish makes r, which lies above all ids that were taken, the current segment. s.mu is held, and the segment that was
@@ -206,40 +239,47 @@ func (s *Sequence) lookAhead() {
 	rest := seg.rest().N
 	switch {
 	case s.next.N > 0 || s.refilling || s.closed:
-		seg.mark.Store(noMark) // whoever ends the refill looks ahead again if there is need
+		seg.setMark(seg.end()) // whoever ends the refill looks ahead again if there is need
 	case !s.isWarm(time.Now()):
-		s.lookLater()
+		s.lookAt(seg.size)
 	case rest > s.lowWater() && !s.runsOut(rest):
-		seg.mark.Store(seg.size - s.lowWater())
+		s.lookAt(seg.size - s.lowWater())
 	default:
-		seg.mark.Store(noMark)
+		seg.setMark(seg.end())
 		s.startRefill()
 	}
 }
 
-// lookLater sets the mark where the next share of the current segment is used. s.mu is held.
-func (s *Sequence) lookLater() {
+// lookAt sets the mark where the next part of the current segment is used, or where as many ids are gone as given if that
+// is nearer. s.mu is held.
+func (s *Sequence) lookAt(gone int64) {
 	seg := s.current.Load()
-	seg.mark.Store(seg.size - seg.rest().N + max(1, seg.size/shareUsed))
+	seg.setMark(min(gone, seg.size-seg.rest().N+max(1, seg.size/looks)))
 }
 
 // lowWater is how many ids are left when the next block is fetched at the latest.
-func (s *Sequence) lowWater() int64 { return s.stats.block - s.stats.block/shareUsed }
+func (s *Sequence) lowWater() int64 {
+	return s.stats.block - int64(float64(s.stats.block)*s.cfg.PrefetchShare)
+}
 
 // runsOut reports whether rest ids are gone, at the present pace, in the time that a caller would wait for more.
 func (s *Sequence) runsOut(rest int64) bool {
-	return lifetime(rest, s.consumed()-s.pace.consumed, time.Since(s.pace.since)) < s.cfg.Timeout
+	used, spent := s.pace.until(s.now())
+	return lifetime(rest, used, spent) < s.cfg.Timeout
 }
 
 // isWarm reports whether the sequence has turned warm. s.mu is held.
 func (s *Sequence) isWarm(now time.Time) bool {
+	if s.ordered {
+		return false
+	}
 	if len(s.waiters) > 1 || s.stats.refills >= coldRefills || s.stats.refills > 0 && now.Sub(s.stats.opened) >= coldTime {
 		s.warm = true
 	}
 	return s.warm
 }
 
-// consumed returns how many of the reserved ids are gone. s.mu is held.
-func (s *Sequence) consumed() int64 {
-	return s.stats.reserved - s.current.Load().rest().N - s.next.N
+// now returns how many of the reserved ids have been consumed by now. s.mu is held.
+func (s *Sequence) now() pace {
+	return pace{time.Now(), s.stats.reserved - s.stats.dropped - s.current.Load().rest().N - s.next.N}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -465,6 +466,67 @@ func TestFetchesAheadWhenSlow(t *testing.T) {
 	})
 }
 
+// The share of a block at which the next one is fetched at the latest, when it lasts long enough.
+func TestPrefetchShare(t *testing.T) {
+	for _, tt := range []struct {
+		share float64
+		used  int64 // of 1000 ids when the next block is there
+	}{
+		{0, 100},
+		{-1, 100},
+		{math.NaN(), 100},
+		{0.001, 1},
+		{0.1, 100},
+		{0.5, 500},
+		{0.99, 990},
+		{7, 990},
+	} {
+		t.Run(fmt.Sprint(tt.share), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := sequencetest.NewStore(1, 1000)
+				seq := newSequence(t, store, sequence.Config{PrefetchShare: tt.share, MaxStep: 1000})
+				for seq.Status().Refills < 9 { // the ninth is the first one that is fetched ahead
+					firsts(t, seq, 1)
+					time.Sleep(time.Minute)
+				}
+				st := takeUntil(t, seq, func(st sequence.Status) bool { return st.Current.N+st.Next.N == 1000 })
+				before := st.Refills
+				for seq.Status().Refills == before {
+					firsts(t, seq, 1)
+					time.Sleep(time.Minute)
+				}
+				if st := seq.Status(); st.Next.N != 1000 || 1000-st.Current.N != tt.used {
+					t.Errorf("got %d of %d ids used when the next block came, want %d", 1000-st.Current.N, st.Step, tt.used)
+				}
+			})
+		})
+	}
+}
+
+// The runway says how long the ids in memory last.
+func TestRunway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := sequencetest.NewStore(1, 1000)
+		seq := newSequence(t, store, sequence.Config{})
+		if got := seq.Status().Runway; got != 0 {
+			t.Errorf("got %v before the first block, want 0", got)
+		}
+		for range 500 {
+			firsts(t, seq, 1)
+			time.Sleep(time.Second)
+		}
+		st := seq.Status()
+		ids := st.Current.N + st.Next.N
+		if got := st.Runway.Round(10 * time.Second); got != time.Duration(ids)*time.Second || ids < 500 {
+			t.Errorf("got a runway of %v with %d ids at an id a second", got, ids)
+		}
+		time.Sleep(1000 * 24 * time.Hour)
+		if st := seq.Status(); st.Runway != sequence.MaxRunway {
+			t.Errorf("got a runway of %v after three idle years, want the longest, %v", st.Runway, sequence.MaxRunway)
+		}
+	})
+}
+
 func TestStepFollowsDemand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := sequencetest.NewStore(1, 10)
@@ -484,45 +546,6 @@ func TestStepFollowsDemand(t *testing.T) {
 			t.Errorf("got step %d at an id a minute, want 10 to 40: half an hour", got)
 		}
 	})
-}
-
-// A burst on a cold sequence of a slow database: Leaf answers up to 0.23 % of such calls with an error.
-func TestColdBurst(t *testing.T) {
-	for _, cache := range []int64{10, 100, 1000, 2000, 10_000} {
-		for _, callers := range []int{8, 64} {
-			t.Run(fmt.Sprintf("cache=%d/callers=%d", cache, callers), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { coldBurst(t, cache, callers) })
-			})
-		}
-	}
-}
-
-func coldBurst(t *testing.T, cache int64, callers int) {
-	store := sequencetest.NewStore(1, cache)
-	store.Before = func(context.Context, sequence.Request) error { time.Sleep(20 * time.Millisecond); return nil }
-	seq := newSequence(t, store, sequence.Config{})
-	var all sync.WaitGroup
-	var waits atomic.Int64
-	begin := time.Now()
-	for range callers {
-		all.Go(func() {
-			for time.Since(begin) < 500*time.Millisecond {
-				called := time.Now()
-				if _, err := seq.Next(t.Context(), 1); err != nil {
-					t.Error(err)
-				}
-				if time.Since(called) > 0 {
-					waits.Add(1)
-				}
-				time.Sleep(time.Millisecond)
-			}
-		})
-	}
-	all.Wait()
-	// Each caller waits once for the first block, and while the step grows from the cache to what 20 ms use up.
-	if most := int64(callers) * 8; waits.Load() > most {
-		t.Errorf("got %d waits, want %d at most", waits.Load(), most)
-	}
 }
 
 // A large request cannot be starved by small ones that take what it waits for.
@@ -568,4 +591,26 @@ func TestWaiterGone(t *testing.T) {
 		time.Sleep(time.Minute)
 		wantIDs(t, firsts(t, seq, ones(10)...), 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 	})
+}
+
+// skippingStore tells of a failover with each block.
+type skippingStore struct{ *sequencetest.Store }
+
+func (s skippingStore) Reserve(ctx context.Context, req sequence.Request) (sequence.Reservation, error) {
+	res, err := s.Store.Reserve(ctx, req)
+	res.Server, res.Skipped = "b:3306", 100
+	return res, err
+}
+
+// A failover is told, with what it cost.
+func TestFailoverIsTold(t *testing.T) {
+	var log strings.Builder
+	seq := newSequence(t, skippingStore{sequencetest.NewStore(1, 10)}, sequence.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	firsts(t, seq, 10, 1)
+	if st := seq.Status(); st.Server != "b:3306" || st.Skipped != 200 {
+		t.Errorf("got the server %q and %d ids skipped, want b:3306 and 200", st.Server, st.Skipped)
+	}
+	if got := strings.Count(log.String(), "another server serves the sequence"); got != 2 {
+		t.Errorf("got the log %q, want a warning for each failover", log.String())
+	}
 }

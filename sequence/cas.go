@@ -16,23 +16,12 @@ const casTries = 100
 // [OpenPool].
 type CAS struct{ DB *sql.DB }
 
-var (
-	_ Store    = CAS{}
-	_ Releaser = CAS{}
-	_ Raiser   = CAS{}
-)
+var _ RowStore = CAS{}
 
 // Reserve implements [Store]. Each statement is a transaction of its own, so that a SELECT sees what others have
 // committed whatever the isolation level.
-func (s CAS) Reserve(ctx context.Context, q Request) (res Reservation, err error) {
-	err = onTable(ctx, s.DB, q, func(t table) error {
-		if err := t.check(ctx); err != nil {
-			return err
-		}
-		res, err = t.reserveSwapping(ctx)
-		return err
-	})
-	return res, err
+func (s CAS) Reserve(ctx context.Context, q Request) (Reservation, error) {
+	return reserve(ctx, s.DB, q, table.reserveSwapping)
 }
 
 func (t table) reserveSwapping(ctx context.Context) (Reservation, error) {
@@ -82,7 +71,7 @@ func (s CAS) Release(ctx context.Context, q Request, unused Range) (bool, error)
 }
 
 // Raise implements [Raiser].
-func (s CAS) Raise(ctx context.Context, q Request) error {
+func (s CAS) Raise(ctx context.Context, q Request) (bool, error) {
 	return raise(ctx, s.DB, q)
 }
 

@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -10,10 +11,10 @@ func (s *Sequence) close(ctx context.Context) error {
 	if !s.shut() {
 		return nil
 	}
-	// A refill whose statement is on its way is waited for: its block goes back with the rest.
+	// A refill whose statement is on its way is waited for: its block goes back with the rest. So is a raise.
 	ended := make(chan struct{})
 	go func() {
-		s.refills.Wait()
+		s.background.Wait()
 		close(ended)
 	}()
 	select {
@@ -23,7 +24,7 @@ func (s *Sequence) close(ctx context.Context) error {
 		<-ended
 	}
 	defer s.abort()
-	return s.handBack(ctx)
+	return errors.Join(s.flush(ctx), s.handBack(ctx))
 }
 
 // shut keeps s from handing out ids and from starting refills; false when that was done before.
@@ -35,7 +36,7 @@ func (s *Sequence) shut() bool {
 	}
 	s.closed = true
 	close(s.stop)
-	s.next = s.current.Load().seal().then(s.next)
+	s.next = s.drain()
 	s.current.Store(newSegment(Range{}))
 	for _, w := range s.waiters {
 		w.err = closedError(s.name)
@@ -55,7 +56,7 @@ func (s *Sequence) handBack(ctx context.Context) error {
 	if !ok || unused.N == 0 || unused.Last() == maxID { // next_id cannot say that maxID is free again: see usedUp
 		return nil
 	}
-	given, err := store.Release(ctx, Request{Database: s.name.Database, Table: s.name.Table}, unused)
+	given, err := store.Release(ctx, s.request(0), unused)
 	if err != nil {
 		return fmt.Errorf("hand ids %d to %d back to sequence %s: %w", unused.First, unused.Last(), s.name, err)
 	}

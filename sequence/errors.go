@@ -16,7 +16,7 @@ var (
 	ErrNoTable = errors.New("no such sequence table")
 	// ErrNotSequence: the table lacks the columns of a sequence, or its comment lacks 'vitess_sequence'.
 	ErrNotSequence = errors.New("not a sequence")
-	// ErrNoRow: the table has no row with id 0.
+	// ErrNoRow: the table lacks the row that is the sequence: that with id 0, or that of a [Request] for another.
 	ErrNoRow = errors.New("sequence without a row")
 	// ErrBadRow: the row holds values that no id can be taken from, as NULL or a cache under 1.
 	ErrBadRow = errors.New("bad sequence row")
@@ -48,17 +48,18 @@ type UnavailableError struct {
 	Sequence string        // database.table
 	Waited   time.Duration // how long the caller waited
 	Since    time.Time     // when the first of the attempts failed that have failed since; zero when none has
+	Away     time.Duration // how long that was ago
 	Cause    error         // why the latest attempt failed; nil when none has ended yet
 }
 
-// Error names the sequence, since when its database is away and why.
+// Error names the sequence, for how long its database has been away and why.
 func (e *UnavailableError) Error() string {
 	text := fmt.Sprintf("sequence %s has no ids left in memory and got none in %v", e.Sequence, e.Waited.Round(time.Millisecond))
 	if e.Cause == nil {
 		return text + ": its database has not answered yet; try again, seqgate goes on asking"
 	}
-	return fmt.Sprintf("%s: its database has not served it since %s (%v); see to the database, seqgate goes on by itself when it answers",
-		text, e.Since.Format(time.RFC3339), e.Cause)
+	return fmt.Sprintf("%s: its database has not served it for %v, since %s (%v); see to the database, seqgate goes on by itself when it answers",
+		text, e.Away.Round(time.Millisecond), e.Since.Format(time.RFC3339), e.Cause)
 }
 
 // Unwrap makes [errors.Is] and [errors.As] find [ErrUnavailable] and Cause.

@@ -10,53 +10,54 @@ import (
 // on the row keeps all others out from the SELECT to the COMMIT. DB is a pool from [NewPool].
 type ForUpdate struct{ DB *sql.DB }
 
-var (
-	_ Store    = ForUpdate{}
-	_ Releaser = ForUpdate{}
-	_ Raiser   = ForUpdate{}
-)
+var _ RowStore = ForUpdate{}
 
 // Reserve implements [Store].
-func (s ForUpdate) Reserve(ctx context.Context, q Request) (res Reservation, err error) {
-	err = onTable(ctx, s.DB, q, func(t table) error {
-		if err := t.check(ctx); err != nil {
+func (s ForUpdate) Reserve(ctx context.Context, q Request) (Reservation, error) {
+	return reserve(ctx, s.DB, q, table.reserveLocking)
+}
+
+func (t table) reserveLocking(ctx context.Context) (res Reservation, err error) {
+	err = t.inTransaction(ctx, func() error {
+		from, err := t.read(ctx, "FOR UPDATE")
+		if err != nil {
 			return err
 		}
-		if res, err = t.reserveLocked(ctx); err != nil {
-			t.rollBack(ctx)
+		var to row
+		if res, to, err = t.plan(from); err != nil {
+			return err
 		}
-		return err
+		return t.swapLocked(ctx, from, to)
 	})
 	return res, err
 }
 
-// reserveLocked leaves the transaction open when it fails. It is not a sql.Tx because the Commit of that takes no context:
-// it would wait for a frozen server without end.
-func (t table) reserveLocked(ctx context.Context) (Reservation, error) {
-	if err := t.exec(ctx, "START TRANSACTION"); err != nil {
-		return Reservation{}, err
-	}
-	from, err := t.read(ctx, "FOR UPDATE")
-	if err != nil {
-		return Reservation{}, err
-	}
-	res, to, err := t.plan(from)
-	if err != nil {
-		return Reservation{}, err
-	}
-	// The row is locked, but where the table's engine has no row locks (MyISAM) another may have written since.
+// swapLocked writes the row to, which is from and locked. Where the table's engine has no row locks (MyISAM) another may
+// have written since.
+func (t table) swapLocked(ctx context.Context, from, to row) error {
 	ok, err := t.swap(ctx, from, to)
+	if err != nil || ok {
+		return err
+	}
+	return fmt.Errorf("the row of sequence %s.%s changed while it was locked; use a table of ENGINE = InnoDB, and look for triggers on it",
+		t.Database, t.Table)
+}
+
+// inTransaction runs f in a transaction. When it returns an error, what f did is undone, or its outcome is unknown and
+// the connection closed. It is not a sql.Tx because the Commit of that takes no context: it would wait for a frozen server
+// without end.
+func (t table) inTransaction(ctx context.Context, f func() error) error {
+	err := t.exec(ctx, "START TRANSACTION")
+	if err == nil {
+		err = f()
+	}
+	if err == nil {
+		err = t.exec(ctx, "COMMIT")
+	}
 	if err != nil {
-		return Reservation{}, err
+		t.rollBack(ctx)
 	}
-	if !ok {
-		return Reservation{}, fmt.Errorf("the row of sequence %s.%s changed while it was locked; use a table of ENGINE = InnoDB, and look for triggers on it",
-			t.Database, t.Table)
-	}
-	if err := t.exec(ctx, "COMMIT"); err != nil {
-		return Reservation{}, err // it may be committed all the same: then the block is a gap
-	}
-	return res, nil
+	return err
 }
 
 // rollBack ends the transaction that failed, or else the connection.
@@ -79,7 +80,7 @@ func (s ForUpdate) Release(ctx context.Context, q Request, unused Range) (bool, 
 }
 
 // Raise implements [Raiser].
-func (s ForUpdate) Raise(ctx context.Context, q Request) error {
+func (s ForUpdate) Raise(ctx context.Context, q Request) (bool, error) {
 	return raise(ctx, s.DB, q)
 }
 

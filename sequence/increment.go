@@ -19,22 +19,11 @@ import (
 // process with [CAS] may not get its turn. DB is a pool from [NewPool].
 type Increment struct{ DB *sql.DB }
 
-var (
-	_ Store    = Increment{}
-	_ Releaser = Increment{}
-	_ Raiser   = Increment{}
-)
+var _ RowStore = Increment{}
 
 // Reserve implements [Store].
-func (s Increment) Reserve(ctx context.Context, q Request) (res Reservation, err error) {
-	err = onTable(ctx, s.DB, q, func(t table) error {
-		if err := t.check(ctx); err != nil {
-			return err
-		}
-		res, err = t.reserveIncrementing(ctx)
-		return err
-	})
-	return res, err
+func (s Increment) Reserve(ctx context.Context, q Request) (Reservation, error) {
+	return reserve(ctx, s.DB, q, table.reserveIncrementing)
 }
 
 // reserveIncrementing does not fall back on a swap because of the cache alone: among others who need one round trip, one
@@ -93,7 +82,7 @@ func (q Request) incrementSQL() (string, bool) {
 		size = fmt.Sprintf("IF(next_id = %d, %d, %d)", q.After+1, small, large)
 	}
 	return fmt.Sprintf("UPDATE %s SET next_id = GREATEST(CAST(LAST_INSERT_ID(next_id) AS SIGNED), %d) + %s WHERE id = %d AND cache = %d AND next_id <= %d",
-		q.sqlName(), q.After+1, size, q.Row, q.Cache, last-large+1), true
+		q.sqlName(), q.After+1, size, q.Row, q.Cache, last-large+1) + q.andHere(), true
 }
 
 // Release implements [Releaser].
@@ -102,7 +91,7 @@ func (s Increment) Release(ctx context.Context, q Request, unused Range) (bool, 
 }
 
 // Raise implements [Raiser].
-func (s Increment) Raise(ctx context.Context, q Request) error {
+func (s Increment) Raise(ctx context.Context, q Request) (bool, error) {
 	return raise(ctx, s.DB, q)
 }
 

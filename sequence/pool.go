@@ -38,8 +38,8 @@ func OpenPool(dsn string) (*sql.DB, error) {
 //   - a strict sql_mode: a value out of range is an error and never clipped;
 //   - innodb_lock_wait_timeout and lock_wait_timeout of 2 s, against row locks and table locks (ALTER TABLE, LOCK TABLES).
 //
-// What cfg says for these is not used; nor is its RejectReadOnly, which would hide the server's reason. NewPool returns
-// an error when cfg contradicts itself.
+// What cfg says for these is not used; nor is its RejectReadOnly, which would hide the server's reason. Each connection
+// then asks the server who it is: see Server of [Reservation]. NewPool returns an error when cfg contradicts itself.
 func NewPool(cfg *mysql.Config) (*sql.DB, error) {
 	cfg = cfg.Clone()
 	cfg.Timeout = cmp.Or(cfg.Timeout, 2*time.Second) // of connecting
@@ -57,7 +57,7 @@ func NewPool(cfg *mysql.Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration of a sequence's server: %w", err)
 	}
-	db := sql.OpenDB(connector)
+	db := sql.OpenDB(identifying{connector})
 	db.SetMaxOpenConns(poolSize)
 	db.SetMaxIdleConns(poolSize)
 	db.SetConnMaxIdleTime(time.Minute)

@@ -16,31 +16,32 @@ import (
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
 
-// Whatever the interleaving of takes, switches, refills, lost answers, rivals and edits of the row: no id twice, ids in
-// the order of the calls, every block contiguous and of the size asked for.
+// Whatever the interleaving of takes, switches, refills, lost answers, rivals, edits of the row and explicit ids: no id
+// twice, ids in the order of the calls and above the explicit ones, every block contiguous and of the size asked for.
 func TestNeverTwiceNeverBackwards(t *testing.T) {
-	for seed := range uint64(8) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+	for seed := range uint64(12) {
+		ordered := seed%3 == 2
+		t.Run(fmt.Sprintf("seed=%d/ordered=%v", seed, ordered), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 0))
 			store := sequencetest.NewStore(1, 1+rng.Int64N(20))
 			chaos := &chaos{store: store, rng: rng, steady: seed%2 == 0}
 			store.Before, store.After = chaos.before, chaos.after
-			reg := sequencetest.Registry(store, sequence.Config{MaxStep: 50 + rng.Int64N(500), Timeout: time.Minute})
-			seq := get(t, reg, userSeq)
+			reg := orderedRegistry(store, ordered, sequence.Config{MaxStep: 50 + rng.Int64N(500), Timeout: time.Minute})
+			run := &propertyRun{seq: get(t, reg, userSeq)}
 
-			var ids sequencetest.IDs
 			var all sync.WaitGroup
 			for i := range uint64(8) {
 				mine := rand.New(rand.NewPCG(seed, 1+i))
-				all.Go(func() { takeMany(t, seq, &ids, mine) })
+				all.Go(func() { run.takeMany(t, mine) })
 			}
+			all.Go(func() { run.observeMany(rand.New(rand.NewPCG(seed, 9))) })
 			all.Wait()
 			if err := reg.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if !chaos.setBack { // else the row may stand behind the ids that only this process knows of
-				err := ids.Take(func() (sequence.Range, error) {
+				err := run.take(func() (sequence.Range, error) {
 					r, err := sequencetest.NewStore(store.Row().NextID, 1).Reserve(t.Context(), sequence.Request{Need: 1})
 					return r.Range, err
 				})
@@ -48,20 +49,39 @@ func TestNeverTwiceNeverBackwards(t *testing.T) {
 					t.Errorf("the next process: %v", err)
 				}
 			}
-			ids.NoDuplicates(t)
-			ids.Increasing(t)
+			run.ids.NoDuplicates(t)
+			run.ids.Increasing(t)
 		})
 	}
 }
 
-func takeMany(t *testing.T, seq *sequence.Sequence, ids *sequencetest.IDs, rng *rand.Rand) {
+// propertyRun is a sequence, what it gave, and the largest explicit id that it knows of.
+type propertyRun struct {
+	seq      *sequence.Sequence
+	ids      sequencetest.IDs
+	observed atomic.Int64
+}
+
+// take collects what next gives, which must lie above all ids that were observed before.
+func (p *propertyRun) take(next func() (sequence.Range, error)) error {
+	return p.ids.Take(func() (sequence.Range, error) {
+		floor := p.observed.Load()
+		r, err := next()
+		if err == nil && r.First <= floor {
+			err = fmt.Errorf("got %v, want ids above the explicit id %d", r, floor)
+		}
+		return r, err
+	})
+}
+
+func (p *propertyRun) takeMany(t *testing.T, rng *rand.Rand) {
 	for range 1500 {
 		n := int64(1)
 		if rng.IntN(4) == 0 {
 			n = 1 + rng.Int64N(60)
 		}
-		err := ids.Take(func() (sequence.Range, error) {
-			r, err := seq.Next(t.Context(), n)
+		err := p.take(func() (sequence.Range, error) {
+			r, err := p.seq.Next(t.Context(), n)
 			if err == nil && r.N != n {
 				err = fmt.Errorf("got %d ids, want %d", r.N, n)
 			}
@@ -73,6 +93,18 @@ func takeMany(t *testing.T, seq *sequence.Sequence, ids *sequencetest.IDs, rng *
 		}
 		if rng.IntN(8) == 0 {
 			runtime.Gosched()
+		}
+	}
+}
+
+// observeMany tells the sequence of explicit ids around those that it has.
+func (p *propertyRun) observeMany(rng *rand.Rand) {
+	for range 1500 {
+		id := p.seq.Status().Given - 400 + rng.Int64N(500)
+		p.seq.Observe(id, id)
+		p.observed.Store(max(p.observed.Load(), id))
+		if rng.IntN(4) == 0 {
+			time.Sleep(time.Duration(rng.IntN(100)) * time.Microsecond)
 		}
 	}
 }

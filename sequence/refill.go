@@ -14,26 +14,31 @@ func (s *Sequence) startRefill() {
 		return
 	}
 	s.refilling = true
-	s.adapt(time.Now())
-	s.refills.Go(s.refill)
+	s.adapt()
+	s.background.Go(s.refill)
 }
 
 // adapt sets the step of the next block by the pace since the last refill began. s.mu is held.
-func (s *Sequence) adapt(now time.Time) {
-	consumed := s.consumed()
-	if s.isWarm(now) && s.stats.cache > 0 {
-		step := max(s.step, s.stats.cache)
-		lasts := lifetime(step, consumed-s.pace.consumed, now.Sub(s.pace.since))
-		s.step = nextStep(step, s.stats.cache, s.cfg.MaxStep, lasts, s.cfg.MinLifetime)
+func (s *Sequence) adapt() {
+	now := s.now()
+	if s.isWarm(now.at) && s.stats.cache > 0 {
+		factor := int64(growth)
+		if s.waited {
+			factor = growthBurst
+		}
+		used, spent := s.pace.until(now)
+		lasts := lifetime(max(s.step, s.stats.cache), used, spent)
+		s.step = nextStep(s.step, s.stats.cache, s.cfg.MaxStep, factor, lasts, s.cfg.MinLifetime)
 	}
-	s.pace = pace{now, consumed}
+	s.pace, s.waited = now, false
+	s.stats.meter.note(now)
 }
 
 // refill reserves blocks until one has come and nobody waits for more. While the database is away it goes on trying, so
 // that the ids are there as soon as the database is.
 func (s *Sequence) refill() {
 	for failures := 0; ; {
-		req, ok := s.request()
+		req, ok := s.nextRequest()
 		if !ok {
 			return
 		}
@@ -65,28 +70,40 @@ func (s *Sequence) reserve(req Request) (Reservation, error) {
 	return res, err
 }
 
-// request says what is needed now; false when the sequence was closed, which ends the refill.
-func (s *Sequence) request() (Request, bool) {
+// request returns a request about the row of s, for ids or a next_id above after.
+func (s *Sequence) request(after int64) Request {
+	return Request{Database: s.name.Database, Table: s.name.Table, After: after, Max: s.cfg.Max}
+}
+
+// nextRequest says what is needed now; false when that is nothing, which ends the refill.
+func (s *Sequence) nextRequest() (req Request, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		s.refilling = false
-		return Request{}, false
+	req, ok = s.request(s.floor()), !s.closed
+	req.Cache = s.stats.cache
+	if s.ordered && ok {
+		req, ok = s.askExactly(req)
+	} else {
+		req.Need, req.Tail, req.Step = s.needs()
 	}
-	req := Request{Database: s.name.Database, Table: s.name.Table,
-		Need: 1, Step: s.step, After: s.given, Max: s.cfg.Max, Cache: s.stats.cache}
+	s.refilling = ok
+	return req, ok
+}
+
+// needs returns what the next block must hold, what counts towards that, and how large the block is to be. s.mu is held.
+func (s *Sequence) needs() (need, tail, step int64) {
 	if len(s.waiters) == 0 {
-		return req, true
+		return 1, 0, s.step
 	}
 	first := s.waiters[0]
-	req.Need = first.n
 	if !first.passed {
-		req.Tail = s.current.Load().rest().then(s.next).N // what is in memory always ends with the latest block
+		tail = s.current.Load().rest().then(s.next).N // what is in memory always ends with the latest block
 	}
+	step = s.step
 	if len(s.waiters) > 1 {
-		req.Step = max(req.Step, min(s.wanted(), s.cfg.MaxStep))
+		step = max(step, min(s.wanted(), s.cfg.MaxStep))
 	}
-	return req, true
+	return first.n, tail, step
 }
 
 // wanted returns how many ids the waiters want together. s.mu is held.
@@ -103,8 +120,9 @@ func (s *Sequence) settle(req Request, res Reservation, err error) bool {
 	defer s.mu.Unlock()
 	switch {
 	case err == nil:
-		s.succeeded(req, res)
-		s.arrive(res)
+		rewound := res.Raised || s.hasMoved(res.Server)
+		s.succeeded(res)
+		s.arrive(res, rewound)
 	case isTemporary(err):
 		s.away(err)
 		s.refilling = !s.closed
@@ -113,47 +131,54 @@ func (s *Sequence) settle(req Request, res Reservation, err error) bool {
 		s.refuse(req, err)
 	}
 	if len(s.waiters) > 0 {
-		s.adapt(time.Now())
+		s.adapt()
 		return true
 	}
 	s.refilling = false
 	if err == nil {
 		s.lookAhead()
 	} else {
-		s.lookLater()
+		s.lookAt(maxID)
 	}
 	return false
 }
 
 // arrive puts a reserved block behind what is in memory, and serves those who wait from it before anybody else can take
-// of it. s.mu is held.
-func (s *Sequence) arrive(res Reservation) {
-	s.given = res.Last()
-	if res.Raised && s.current.Load().rest().then(s.next).First < res.Found {
-		// The row went backwards and then forwards again: what is left here may have been given to others meanwhile.
-		s.current.Load().seal()
-		s.next = Range{}
+// of it. rewound says that the row went backwards, or may have on its way to another server. s.mu is held.
+func (s *Sequence) arrive(res Reservation, rewound bool) {
+	block := res.above(s.floor()) // which explicit ids may have moved since the request
+	s.stats.dropped += res.N - block.N
+	s.given.Store(res.Last()) // more than before: see reserve
+	if rewound && s.current.Load().rest().then(s.next).First < res.Found {
+		// The row has gone forwards again since: what is left here may have been given to others meanwhile.
+		s.stats.dropped += s.drain().N
 	}
-	if len(s.waiters) == 0 {
-		s.next = s.next.then(res.Range)
-		return
+	switch {
+	case s.ordered && !s.closed: // else it is handed back
+		s.stats.dropped += s.serve(block).N
+	case len(s.waiters) == 0:
+		s.next = s.join(s.next, block)
+	default:
+		s.isWarm(time.Now())
+		s.publish(s.serve(s.join(s.drain(), block)))
 	}
-	s.isWarm(time.Now())
-	all := s.current.Load().seal().then(s.next).then(res.Range)
-	s.next = Range{}
+}
+
+// serve gives ids to those who wait, in the order they came, and returns the rest. s.mu is held.
+func (s *Sequence) serve(ids Range) Range {
 	waiting := s.waiters[:0]
 	for _, w := range s.waiters {
-		if w.n > all.N {
+		if w.n > ids.N || s.ordered && !w.asked {
 			w.passed = true
 			waiting = append(waiting, w)
 			continue
 		}
-		w.got, all = all.split(w.n)
+		w.got, ids = ids.split(w.n)
 		close(w.ready)
 	}
 	clear(s.waiters[len(waiting):])
 	s.waiters = waiting
-	s.publish(all)
+	return ids
 }
 
 // refuse fails the callers that err concerns: when the ids run out those who want no less than was asked for, else all.
@@ -167,6 +192,9 @@ func (s *Sequence) refuse(req Request, err error) {
 	}
 	least := int64(1)
 	if errors.Is(err, ErrExhausted) {
+		if s.retryAlone() {
+			return
+		}
 		least = req.Need
 	}
 	s.waiters = slices.DeleteFunc(s.waiters, func(w *waiter) bool {

@@ -18,7 +18,12 @@ const (
 	DefaultMinLifetime = 15 * time.Minute
 	DefaultMaxStep     = 1_000_000
 	DefaultTimeout     = 5 * time.Second
+
+	DefaultPrefetchShare = 0.1
 )
+
+// maxPrefetchShare leaves something to fetch ahead for.
+const maxPrefetchShare = 0.99
 
 // Config says how the sequences of a [Registry] behave. A zero field means its default.
 type Config struct {
@@ -28,6 +33,9 @@ type Config struct {
 	// MaxStep is the largest block that is reserved ahead of need, in ids. A row's cache and a single request may exceed
 	// it. 1,000,000 by default.
 	MaxStep int64
+	// PrefetchShare is the share of a block that is used when the next one is fetched at the latest, over 0 and up to
+	// 0.99, which larger ones count as. 0.1 by default, also for negative values.
+	PrefetchShare float64
 	// Timeout is how long a Next waits for the database when its context has no nearer deadline. 5 seconds by default.
 	Timeout time.Duration
 	// Max is the last id to hand out; 2^63-1 by default.
@@ -39,6 +47,10 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.MinLifetime = cmp.Or(c.MinLifetime, DefaultMinLifetime)
 	c.MaxStep = cmp.Or(c.MaxStep, DefaultMaxStep)
+	if !(c.PrefetchShare > 0) { // NaN too
+		c.PrefetchShare = DefaultPrefetchShare
+	}
+	c.PrefetchShare = min(c.PrefetchShare, maxPrefetchShare)
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.Max = cmp.Or(c.Max, maxID)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
@@ -58,6 +70,10 @@ type Registry struct {
 // Settings is what a sequence has of its own.
 type Settings struct {
 	Store Store
+	// Ordered has each id come from the row, in commit order over all processes: an id that is asked for after another one
+	// was received is larger, whichever processes gave them. Callers that wait together share one round trip. Nothing is
+	// kept in memory, so an outage is felt at once.
+	Ordered bool
 }
 
 // NewRegistry returns a registry that gets the settings of a sequence from open, on its first use. A store may serve many
@@ -69,7 +85,8 @@ func NewRegistry(open func(Name) (Settings, error), cfg Config) *Registry {
 }
 
 // Get returns the sequence of that name, made on first use, which does not touch the database. It returns what open
-// returns, and [ErrClosed] after Close for a name that was not used before.
+// returns, and [ErrClosed] after Close for a name that was not used before. Whoever needs ids often keeps the Sequence: to
+// look it up costs more than an id.
 func (r *Registry) Get(name Name) (*Sequence, error) {
 	if s := (*r.sequences.Load())[name]; s != nil {
 		return s, nil
@@ -91,7 +108,7 @@ func (r *Registry) add(name Name) (*Sequence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open sequence %s: %w", name, err)
 	}
-	s := newSequence(name, set.Store, r.cfg)
+	s := newSequence(name, set, r.cfg)
 	grown := maps.Clone(known)
 	grown[name] = s
 	r.sequences.Store(&grown)

@@ -21,7 +21,11 @@ func CreateTableSQL(database, table string) string {
 
 // InsertRowSQL returns the statement that gives a sequence table its row, so that next is the first id.
 func InsertRowSQL(database, table string, next, cache int64) string {
-	return fmt.Sprintf("INSERT INTO %s (id, next_id, cache) VALUES (0, %d, %d)", qualified(database, table), next, cache)
+	return insertRowSQL(database, table, 0, next, cache)
+}
+
+func insertRowSQL(database, table string, id, next, cache int64) string {
+	return fmt.Sprintf("INSERT INTO %s (id, next_id, cache) VALUES (%d, %d, %d)", qualified(database, table), id, next, cache)
 }
 
 // RaiseSQL returns the statement that raises a sequence's next id to next. It never lowers it.
@@ -41,11 +45,15 @@ func Seed(ctx context.Context, db *sql.DB, database, table string, next, cache i
 		{InsertRowSQL(database, table, next, cache), 1062}, // ER_DUP_ENTRY
 		{RaiseSQL(database, table, next), 0},
 	} {
-		_, err := db.ExecContext(ctx, step.query)
-		var answer *mysql.MySQLError
-		if err != nil && !(errors.As(err, &answer) && answer.Number == step.done) {
+		if _, err := db.ExecContext(ctx, step.query); err != nil && !isAnswer(err, step.done) {
 			return fmt.Errorf("seed sequence %s.%s: %w", database, table, err)
 		}
 	}
 	return nil
+}
+
+// isAnswer reports whether err is the server's error of that number.
+func isAnswer(err error, number uint16) bool {
+	var answer *mysql.MySQLError
+	return errors.As(err, &answer) && answer.Number == number
 }

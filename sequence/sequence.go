@@ -54,6 +54,17 @@ func (r Range) split(n int64) (head, rest Range) {
 	return Range{r.First, n}, Range{r.First + n, r.N - n}
 }
 
+// above returns the ids of r that are larger than id.
+func (r Range) above(id int64) Range {
+	switch {
+	case r.N == 0 || id < r.First:
+		return r
+	case id >= r.Last():
+		return Range{}
+	}
+	return Range{id + 1, r.Last() - id}
+}
+
 // Name identifies a sequence: the keyspace whose backend holds it, the MySQL database and the table.
 type Name struct{ Keyspace, Database, Table string }
 

@@ -11,9 +11,14 @@ type stats struct {
 	block    int64     // size of the latest block
 	opened   time.Time // when the first block came
 	reserved int64     // ids reserved in all
+	dropped  int64     // those of them that nobody will get
+	waits    int64     // callers that found no ids in memory
 	refills  int64     // blocks reserved
+	server   string    // the one that reserved the latest block
+	skipped  int64     // ids left out because of failovers
 	raised   int64     // how often the row was behind and was raised
-	failures int64     // attempts without a block
+	failures int64     // attempts without a block, or to raise the row in vain
+	meter    meter
 
 	lastErr   error
 	lastErrAt time.Time
@@ -30,14 +35,22 @@ type Status struct {
 	Next    Range // the segment after it; N is 0 when there is none
 	Given   int64 // the largest id that was ever reserved by this process; 0: none
 
-	Cache    int64   // the row's cache when last seen; 0: not known
-	Step     int64   // size of the latest block
-	Warm     bool    // it fetches ahead and adapts its step
-	Rate     float64 // ids per second since the latest refill began
-	Waiting  int     // callers that wait for ids
-	Refills  int64   // blocks reserved
-	Raised   int64   // how often the row was found behind what was given, and raised
-	Failures int64   // attempts to reserve a block that gave none
+	Observed int64 // the largest explicit id that this process was told of; 0: none
+	Ordered  bool  // each id comes from the row: nothing is in memory
+
+	Cache    int64         // the row's cache when last seen; 0: not known
+	Step     int64         // size of the latest block
+	Warm     bool          // it fetches ahead and adapts its step
+	Rate     float64       // ids per second during the latest refills, over a second or more
+	Runway   time.Duration // how long the ids in memory last at that rate, MaxRunway at most; 0 when there are none
+	Waiting  int           // callers that wait for ids
+	Waits    int64         // callers that found no ids in memory and had to wait
+	Refills  int64         // blocks reserved
+	Dropped  int64         // ids reserved that were left out: passed by explicit ids or an edit of the row, or wanted by callers that left
+	Server   string        // the server that reserved the latest block; "" when it is not known
+	Skipped  int64         // ids that this process left out because another server had served the row: see Failover
+	Raised   int64         // how often the row was found behind what was given, and raised
+	Failures int64         // attempts to reserve a block or to raise the row that failed
 
 	LastError   error // the latest failure, also when all is well again; nil: there was none
 	LastErrorAt time.Time
@@ -48,23 +61,23 @@ type Status struct {
 func (s *Sequence) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now, rest := s.now(), s.current.Load().rest()
 	st := Status{
-		Name: s.name, Current: s.current.Load().rest(), Next: s.next, Given: s.given,
-		Cache: s.stats.cache, Step: s.stats.block, Warm: s.warm, Waiting: len(s.waiters),
-		Refills: s.stats.refills, Raised: s.stats.raised, Failures: s.stats.failures,
+		Name: s.name, Current: rest, Next: s.next, Given: s.given.Load(), Observed: s.advance.seen, Ordered: s.ordered,
+		Cache: s.stats.cache, Step: s.stats.block, Warm: s.warm,
+		Rate: s.stats.meter.rate(now), Runway: s.stats.meter.runway(rest.N+s.next.N, now),
+		Waiting: len(s.waiters), Waits: s.stats.waits, Refills: s.stats.refills, Dropped: s.stats.dropped,
+		Server: s.stats.server, Skipped: s.stats.skipped, Raised: s.stats.raised, Failures: s.stats.failures,
 		LastError: s.stats.lastErr, LastErrorAt: s.stats.lastErrAt, AwaySince: s.stats.awaySince,
 	}
 	if named, ok := s.store.(fmt.Stringer); ok {
 		st.Strategy = named.String()
 	}
-	if spent := time.Since(s.pace.since).Seconds(); s.stats.refills > 0 && spent > 0 {
-		st.Rate = float64(s.consumed()-s.pace.consumed) / spent
-	}
 	return st
 }
 
 // succeeded notes a reserved block. s.mu is held.
-func (s *Sequence) succeeded(req Request, res Reservation) {
+func (s *Sequence) succeeded(res Reservation) {
 	now := time.Now()
 	st := &s.stats
 	if st.refills == 0 {
@@ -73,12 +86,30 @@ func (s *Sequence) succeeded(req Request, res Reservation) {
 	st.refills++
 	st.reserved += res.N
 	st.cache, st.block = res.Cache, res.N
-	if res.Raised {
+	s.alone = false
+	s.servedBy(res)
+	if given := s.given.Load(); res.Raised && res.Found <= given { // else it was behind an explicit id only
 		st.raised++
 		s.cfg.Logger.Warn("sequence row was behind the ids given out and was raised", "sequence", s.name.String(),
-			"next_id", res.Found, "given", req.After, "raised_to", res.First)
+			"next_id", res.Found, "given", given, "raised_to", res.First)
 	}
 	s.answered(now)
+}
+
+// hasMoved reports whether another server than before gave a block. s.mu is held.
+func (s *Sequence) hasMoved(server string) bool {
+	return server != "" && s.stats.server != "" && server != s.stats.server
+}
+
+// servedBy notes which server gave a block. s.mu is held.
+func (s *Sequence) servedBy(res Reservation) {
+	st := &s.stats
+	if s.hasMoved(res.Server) || res.Skipped > 0 {
+		s.cfg.Logger.Warn("another server serves a sequence than before", "sequence", s.name.String(),
+			"server", res.Server, "before", st.server, "ids_skipped", res.Skipped)
+	}
+	st.server = res.Server
+	st.skipped += res.Skipped
 }
 
 // answered ends an outage. s.mu is held.

@@ -32,7 +32,30 @@ func TestNextStep(t *testing.T) {
 		{"no overflow below the top", math.MaxInt64/2 + 1, 1, math.MaxInt64, 0, math.MaxInt64},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := nextStep(tt.step, tt.cache, tt.most, tt.lifetime, least)
+			got := nextStep(tt.step, tt.cache, tt.most, growth, tt.lifetime, least)
+			if got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// When callers had to wait for a block, the step grows faster, within the same limits.
+func TestNextStepInBurst(t *testing.T) {
+	const least = 15 * time.Minute
+	for _, tt := range []struct {
+		name              string
+		step, cache, most int64
+		lifetime          time.Duration
+		want              int64
+	}{
+		{"16 times", 1000, 1000, 1_000_000, 0, 16_000},
+		{"to the most", 62_501, 1, 1_000_000, 0, 1_000_000},
+		{"not when a block lasts", 1000, 1000, 1_000_000, least, 1000},
+		{"no overflow", math.MaxInt64/16 + 1, 1, math.MaxInt64, 0, math.MaxInt64},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := nextStep(tt.step, tt.cache, tt.most, growthBurst, tt.lifetime, least)
 			if got != tt.want {
 				t.Errorf("got %d, want %d", got, tt.want)
 			}
@@ -62,13 +85,17 @@ func TestLifetime(t *testing.T) {
 }
 
 func FuzzNextStep(f *testing.F) {
-	f.Add(int64(1000), int64(1000), int64(1_000_000), int64(0))
-	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64))
-	f.Fuzz(func(t *testing.T, step, cache, most, lasts int64) {
+	f.Add(int64(1000), int64(1000), int64(1_000_000), int64(0), true)
+	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), false)
+	f.Fuzz(func(t *testing.T, step, cache, most, lasts int64, waited bool) {
 		if step < 0 || cache < 1 || most < 1 || lasts < 0 {
 			t.Skip("not reachable")
 		}
-		got := nextStep(step, cache, most, time.Duration(lasts), DefaultMinLifetime)
+		factor := int64(growth)
+		if waited {
+			factor = growthBurst
+		}
+		got := nextStep(step, cache, most, factor, time.Duration(lasts), DefaultMinLifetime)
 		if got < cache || got > max(most, cache) || got%cache != 0 {
 			t.Errorf("got %d, want a multiple of %d up to %d", got, cache, max(most, cache))
 		}

@@ -25,9 +25,17 @@ type Releaser interface {
 
 // Raiser is a Store that can raise a row without reserving anything.
 type Raiser interface {
-	// Raise brings the next_id of the row that req names to at least req.After+1. It never lowers it. An After of 2^63-1
-	// uses the sequence up. The errors are those of [Store.Reserve].
-	Raise(ctx context.Context, req Request) error
+	// Raise brings the next_id of the row that req names to at least req.After+1, and reports whether it was below. It
+	// never lowers it. An After of 2^63-1 uses the sequence up. The errors are those of [Store.Reserve].
+	Raise(ctx context.Context, req Request) (raised bool, err error)
+}
+
+// RowStore is what every store on a table's row can do, whatever it is wrapped in. String returns the name of its strategy.
+type RowStore interface {
+	Store
+	Releaser
+	Raiser
+	fmt.Stringer
 }
 
 // Strategies by the name that configurations give them.
@@ -38,7 +46,7 @@ const (
 )
 
 // NewStore returns the store of the named strategy on db, a pool from [NewPool].
-func NewStore(strategy string, db *sql.DB) (Store, error) {
+func NewStore(strategy string, db *sql.DB) (RowStore, error) {
 	switch strategy {
 	case StrategyForUpdate:
 		return ForUpdate{db}, nil
@@ -62,6 +70,8 @@ type Request struct {
 	After int64 // the largest id this process was ever given, 0 for none: the block lies above it
 	Max   int64 // last id allowed; 0: 2^63-1
 	Cache int64 // the row's cache when last seen; 0: not known, and the table is first checked to be a sequence
+
+	FailoverSkip int64 // ids to leave out when another server served the row before, 0 for no such check: see [Failover]
 }
 
 // Reservation is a block of ids that belongs to the caller.
@@ -70,6 +80,9 @@ type Reservation struct {
 	Cache  int64 // the row's cache
 	Found  int64 // next_id as it was before
 	Raised bool  // the row was behind Request.After
+
+	Server  string // the server that reserved it, as [NewPool] knows it; "" when it is not known
+	Skipped int64  // by how much this attempt first raised the row because another server had served it: see [Failover]
 }
 
 // row is what a sequence's row holds.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // comment is what the comment of a sequence table contains (Vitess, go/vt/vttablet/tabletserver/schema/load_table.go).
@@ -19,6 +17,24 @@ type table struct {
 	Request
 	conn *sql.Conn
 }
+
+// reserve has a strategy make its attempt on one connection of db.
+func reserve(ctx context.Context, db *sql.DB, q Request, how strategy) (res Reservation, err error) {
+	err = onTable(ctx, db, q, func(t table) error {
+		if err := t.check(ctx); err != nil {
+			return err
+		}
+		res, err = t.reserveHere(ctx, how)
+		return err
+	})
+	if err != nil {
+		return Reservation{}, err
+	}
+	return res, nil
+}
+
+// strategy is a way to make one attempt to reserve a block.
+type strategy func(t table, ctx context.Context) (Reservation, error)
 
 // where returns the condition that finds the row.
 func (q Request) where() string { return fmt.Sprintf(" WHERE id = %d", q.Row) }
@@ -51,17 +67,18 @@ func (t table) check(ctx context.Context) error {
 	return nil
 }
 
-// read reads the row; how is "" or "FOR UPDATE".
+// read reads the row; how is "" or "FOR UPDATE". It returns errElsewhere when another server served the row last.
 func (t table) read(ctx context.Context, how string) (row, error) {
-	rows, err := t.conn.QueryContext(ctx, "SELECT next_id, cache FROM "+t.sqlName()+t.where()+" LIMIT 2 "+how)
+	rows, err := t.conn.QueryContext(ctx, "SELECT next_id, cache, "+t.here()+" FROM "+t.sqlName()+t.where()+" LIMIT 2 "+how)
 	if err != nil {
 		return row{}, t.failure("read the row", err)
 	}
 	defer rows.Close()
 	var found []row
+	var here bool
 	for rows.Next() {
 		var next, cache sql.NullString
-		if err := rows.Scan(&next, &cache); err != nil {
+		if err := rows.Scan(&next, &cache, &here); err != nil {
 			return row{}, t.failure("read the row", err)
 		}
 		r, err := t.parse(next, cache)
@@ -73,14 +90,15 @@ func (t table) read(ctx context.Context, how string) (row, error) {
 	if err := rows.Err(); err != nil {
 		return row{}, t.failure("read the row", err)
 	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return row{}, t.problem(ErrNoRow, nil, "has no row with id %d; choose next_id above every id in use and run: %s",
-			t.Row, InsertRowSQL(t.Database, t.Table, t.After+1, DefaultCache))
+	switch {
+	case len(found) == 0:
+		return row{}, t.noRow()
+	case len(found) > 1:
+		return row{}, t.twoRows()
+	case !here:
+		return row{}, errElsewhere
 	}
-	return row{}, t.twoRows()
+	return found[0], nil
 }
 
 func (t table) parse(next, cache sql.NullString) (row, error) {
@@ -91,11 +109,11 @@ func (t table) parse(next, cache sql.NullString) (row, error) {
 		to   *int64
 	}{{"next_id", next, &r.next}, {"cache", cache, &r.cache}} {
 		if !column.text.Valid {
-			return row{}, t.badColumn(column.name, "NULL")
+			return row{}, t.badColumn(column.name, "NULL", nil)
 		}
 		var err error
 		if *column.to, err = strconv.ParseInt(column.text.String, 10, 64); err != nil {
-			return row{}, t.badColumn(column.name, column.text.String)
+			return row{}, t.badColumn(column.name, column.text.String, err)
 		}
 	}
 	return r, nil
@@ -119,7 +137,7 @@ func (t table) write(ctx context.Context, query string) (sql.Result, bool, error
 // swap writes the row to if it still is from.
 func (t table) swap(ctx context.Context, from, to row) (bool, error) {
 	_, ok, err := t.write(ctx, "UPDATE "+t.sqlName()+to.set()+
-		fmt.Sprintf("%s AND next_id = %d AND cache = %d", t.where(), from.next, from.cache))
+		fmt.Sprintf("%s AND next_id = %d AND cache = %d", t.where(), from.next, from.cache)+t.andHere())
 	return ok, err
 }
 
@@ -135,70 +153,29 @@ func (r row) set() string {
 func release(ctx context.Context, db *sql.DB, q Request, unused Range) (given bool, err error) {
 	err = onTable(ctx, db, q, func(t table) error {
 		_, given, err = t.write(ctx, fmt.Sprintf("UPDATE %s SET next_id = %d%s AND next_id = %d",
-			t.sqlName(), unused.First, t.where(), unused.Last()+1))
+			t.sqlName(), unused.First, t.where(), unused.Last()+1)+t.andHere())
 		return err
 	})
 	return given, err
 }
 
 // raise brings the row to q.After+1: see [Raiser]. A row that is there already is left as it is.
-func raise(ctx context.Context, db *sql.DB, q Request) error {
-	return onTable(ctx, db, q, func(t table) error {
-		to, limit := row{next: q.After + 1}, " AND next_id <= %[2]d"
-		if q.After == maxID {
-			to, limit = usedUp, ""
+func raise(ctx context.Context, db *sql.DB, q Request) (raised bool, err error) {
+	q.FailoverSkip = 0 // whichever server served the row, it is to be above After
+	err = onTable(ctx, db, q, func(t table) error {
+		if err := t.check(ctx); err != nil {
+			return err
 		}
-		_, changed, err := t.write(ctx, fmt.Sprintf("UPDATE %[1]s%[3]s%[4]s"+limit, t.sqlName(), q.After, to.set(), t.where()))
-		if err != nil || changed {
+		set := usedUp.set()
+		if q.After < maxID {
+			set = fmt.Sprintf(" SET next_id = %d", q.After+1)
+		}
+		_, raised, err = t.write(ctx, fmt.Sprintf("UPDATE %s%s%s AND next_id <= %d", t.sqlName(), set, t.where(), q.After))
+		if err != nil || raised {
 			return err
 		}
 		_, err = t.read(ctx, "") // says what is wrong with a row that is not fit
 		return err
 	})
-}
-
-// failure wraps what a statement ended with. Errors that tell of the table become errors of this package.
-func (q Request) failure(act string, err error) error {
-	var answer *mysql.MySQLError
-	if errors.As(err, &answer) {
-		switch answer.Number {
-		case 1146, 1049: // ER_NO_SUCH_TABLE, ER_BAD_DB_ERROR
-			return q.noTable(err)
-		case 1054: // ER_BAD_FIELD_ERROR
-			return q.problem(ErrNotSequence, err, "is not a sequence: its table lacks the columns id, next_id and cache; name another table, or make this one anew: %s",
-				CreateTableSQL(q.Database, q.Table))
-		}
-	}
-	return fmt.Errorf("%s for sequence %s.%s: %w", act, q.Database, q.Table, err)
-}
-
-func (q Request) problem(kind, cause error, format string, args ...any) error {
-	return &Error{Kind: kind, Sequence: q.Database + "." + q.Table, Text: fmt.Sprintf(format, args...), Cause: cause}
-}
-
-func (q Request) noTable(cause error) error {
-	return q.problem(ErrNoTable, cause, "does not exist; choose next_id above every id in use and run: %s; %s",
-		CreateTableSQL(q.Database, q.Table), InsertRowSQL(q.Database, q.Table, q.After+1, DefaultCache))
-}
-
-func (q Request) twoRows() error {
-	return q.problem(ErrBadRow, nil, "has several rows with id %d; keep the one with the largest next_id and make id the primary key", q.Row)
-}
-
-func (q Request) badColumn(name, value string) error {
-	if name == "cache" {
-		return q.problem(ErrBadRow, nil, "has an unusable cache: %s; run: UPDATE %s SET cache = %d%s",
-			value, q.sqlName(), int64(DefaultCache), q.where())
-	}
-	return q.problem(ErrBadRow, nil, "has an unusable next_id: %s; set it above every id in use, for example: UPDATE %s SET next_id = %d%s",
-		value, q.sqlName(), q.After+1, q.where())
-}
-
-func (q Request) badCache(cache int64) error {
-	return q.badColumn("cache", strconv.FormatInt(cache, 10))
-}
-
-func (q Request) exhausted(left int64) error {
-	return q.problem(ErrExhausted, nil, "is exhausted: ids wanted: %d, left up to the last id %[3]d: %[2]d; use a new sequence, or a wider column if that ends it",
-		q.Need, left, q.last())
+	return raised, err
 }

@@ -16,12 +16,13 @@ type decoder struct {
 	errs       Errors
 
 	keyspaces map[string]*Keyspace
-	current   *Keyspace     // whose tables are being read
-	sequences []sequenceRef // to resolve when all tables are known
+	current   *Keyspace       // whose tables are being read
+	sequences []sequenceRef   // to resolve when all tables are known
+	used      map[*Table]bool // sequences that fill something
 }
 
 func newDecoder(file string, data []byte) *decoder {
-	d := &decoder{file: file, lineStarts: []int{0}, keyspaces: map[string]*Keyspace{}}
+	d := &decoder{file: file, lineStarts: []int{0}, keyspaces: map[string]*Keyspace{}, used: map[*Table]bool{}}
 	for i, c := range data {
 		if c == '\n' {
 			d.lineStarts = append(d.lineStarts, i+1)

@@ -128,6 +128,7 @@ func (d *decoder) autoIncrement(t *Table, n *node) {
 	d.object(n, fields{
 		"column":   func(n *node) { t.AutoIncrement.Column = d.name(n) },
 		"sequence": func(n *node) { d.name(n); sequence = n },
+		"key":      func(n *node) { t.AutoIncrement.Key = d.name(n) },
 		"generator": func(n *node) {
 			d.later("generators are", d.checkString)(n)
 			generator = n
@@ -145,8 +146,11 @@ func (d *decoder) autoIncrement(t *Table, n *node) {
 	if !obj.has("column") {
 		d.fail(n, `the key "column" is missing: write "column": "id" or whatever column the sequence fills`)
 	}
+	if key := t.AutoIncrement.Key; key != "" && strings.EqualFold(key, t.AutoIncrement.Column) {
+		d.fail(n, "the key is the column %q itself: name the column by whose value the rows are counted separately", key)
+	}
 	if s, ok := sequenceName(sequence); ok {
-		d.sequences = append(d.sequences, sequenceRef{table: t, keyspace: d.current, name: s, node: sequence})
+		d.sequences = append(d.sequences, sequenceRef{table: t, keyspace: d.current, name: s, keyed: obj.has("key"), node: sequence})
 	}
 }
 
@@ -201,14 +205,17 @@ func (d *decoder) checkTable(t *Table, n *node) {
 		d.fail(n, `column_list_authoritative without "columns": list all columns of the table, or leave it out`)
 		return
 	}
-	if t.AutoIncrement == nil || t.AutoIncrement.Column == "" {
+	if t.AutoIncrement == nil {
 		return
 	}
-	if _, ok := t.Column(t.AutoIncrement.Column); !ok {
+	for _, column := range []string{t.AutoIncrement.Column, t.AutoIncrement.Key} {
+		if _, ok := t.Column(column); column == "" || ok {
+			continue
+		}
 		names := make([]string, len(t.Columns))
 		for i, c := range t.Columns {
 			names[i] = c.Name
 		}
-		d.fail(n, "auto_increment column %q is not in the authoritative columns: %s", t.AutoIncrement.Column, Suggest(t.AutoIncrement.Column, names))
+		d.fail(n, "auto_increment column %q is not in the authoritative columns: %s", column, Suggest(column, names))
 	}
 }

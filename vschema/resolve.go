@@ -10,6 +10,7 @@ type sequenceRef struct {
 	table    *Table
 	keyspace *Keyspace
 	name     string
+	keyed    bool // the auto_increment has a key
 	node     *node
 }
 
@@ -34,8 +35,18 @@ func (d *decoder) resolveSequences() {
 		default:
 			ref.table.AutoIncrement.SequenceKeyspace = found.Name
 			ref.table.AutoIncrement.SequenceTable = table
+			d.use(found.tables[table], ref)
 		}
 	}
+}
+
+// use notes whether a sequence counts by key, which all that use it have to agree on.
+func (d *decoder) use(sequence *Table, ref sequenceRef) {
+	if d.used[sequence] && sequence.Keyed != ref.keyed {
+		d.fail(ref.node, "sequence %q is used with a key by one table and without by another: use two sequences", ref.name)
+		return
+	}
+	d.used[sequence], sequence.Keyed = true, ref.keyed
 }
 
 func (d *decoder) findQualified(ref sequenceRef, keyspace, table string) *Keyspace {

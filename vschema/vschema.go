@@ -65,6 +65,7 @@ type Table struct {
 	Name          string
 	Type          TableType
 	AutoIncrement *AutoIncrement // nil when no column is filled from a sequence
+	Keyed         bool           // of a Sequence: it counts by the Key of the tables that it fills
 	Columns       []Column       // in table order
 	// Authoritative says that Columns is the whole table in its order, so that an INSERT without a column list
 	// can be understood from the vschema alone.
@@ -87,6 +88,9 @@ type AutoIncrement struct {
 	Column           string
 	SequenceKeyspace string
 	SequenceTable    string
+	// Key is the column by whose value rows are counted separately, in a keyed
+	// sequence; empty for a sequence of the whole table. Vitess has no such key.
+	Key string
 }
 
 // Column is one listed column. What else Vitess lists of it (default, size, collation_name, ...) is checked by Load

@@ -82,9 +82,17 @@ func describe(v *vschema.VSchema) string {
 	for _, k := range v.Keyspaces() {
 		fmt.Fprintf(&b, "keyspace %s explicit=%v\n", k.Name, k.RequireExplicitRouting)
 		for _, t := range k.Tables() {
-			fmt.Fprintf(&b, "  table %s type=%q authoritative=%v\n", t.Name, t.Type, t.Authoritative)
+			fmt.Fprintf(&b, "  table %s type=%q authoritative=%v", t.Name, t.Type, t.Authoritative)
+			if t.Keyed {
+				fmt.Fprint(&b, " keyed")
+			}
+			fmt.Fprintln(&b)
 			if a := t.AutoIncrement; a != nil {
-				fmt.Fprintf(&b, "    %s <- keyspace %s table %s\n", a.Column, a.SequenceKeyspace, a.SequenceTable)
+				fmt.Fprintf(&b, "    %s <- keyspace %s table %s", a.Column, a.SequenceKeyspace, a.SequenceTable)
+				if a.Key != "" {
+					fmt.Fprintf(&b, " by %s", a.Key)
+				}
+				fmt.Fprintln(&b)
 			}
 			for _, c := range t.Columns {
 				fmt.Fprintf(&b, "    column %s type=%q invisible=%v\n", c.Name, c.Type, c.Invisible)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -32,9 +34,9 @@ func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	c := checker{cfg: cfg, out: stdout}
-	defer func() { err = errors.Join(err, c.servers.close()) }()
-	c.connect(ctx)
+	c := checker{cfg: cfg, cluster: newCluster(ctx, cfg), out: stdout}
+	defer func() { err = errors.Join(err, c.cluster.close()) }()
+	c.connect()
 	list := bindings(cfg, c.servers)
 	for _, b := range list {
 		c.checkBinding(ctx, b)
@@ -48,6 +50,7 @@ func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err erro
 // checker compares the servers with the files and prints a line for each finding.
 type checker struct {
 	cfg              *Config
+	cluster          *cluster
 	servers          servers // those that were reached
 	out              io.Writer
 	errors, warnings int
@@ -75,9 +78,9 @@ func (c *checker) ok(subject any, format string, args ...any) {
 	c.print("ok", subject, format, args...)
 }
 
-func (c *checker) connect(ctx context.Context) {
+func (c *checker) connect() {
 	for _, k := range c.cfg.Keyspaces {
-		s, err := connect(ctx, k)
+		s, err := c.cluster.server(k.Name)
 		switch {
 		case err == nil:
 			c.servers = append(c.servers, s)
@@ -92,7 +95,13 @@ func (c *checker) connect(ctx context.Context) {
 // checkBinding checks a sequence and what it fills, as far as their servers were reached.
 func (c *checker) checkBinding(ctx context.Context, b binding) {
 	var row *seqRow
-	if s := c.servers.of(b.sequence.keyspace); s != nil {
+	switch s := c.servers.of(b.sequence.keyspace); {
+	case s == nil:
+	case c.cluster.isStriped(b.sequence):
+		c.checkStriped(ctx, s, b)
+	case c.cluster.isKeyed(b.sequence):
+		c.checkKeyed(ctx, s, b.sequence)
+	default:
 		row = c.checkSequence(ctx, s, b.sequence)
 	}
 	for _, f := range b.fills {
@@ -143,6 +152,53 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 	return &rows[0]
 }
 
+// checkStriped checks where the stripes of a sequence lie, and that they are above the ids in use.
+func (c *checker) checkStriped(ctx context.Context, s *server, b binding) {
+	stripes, err := c.stripes(ctx, s, b.sequence)
+	switch {
+	case err != nil && unreachable(err):
+		c.warn(b.sequence, "not all of its servers can be reached, its stripes are not checked: %v", err)
+		return
+	case err != nil:
+		c.fail(b.sequence, "%v", err)
+		return
+	}
+	free, err := c.cluster.free(ctx, b)
+	if err != nil {
+		c.fail(b.sequence, "%v", err)
+		return
+	}
+	servers := map[string]bool{}
+	for _, stripe := range stripes {
+		servers[stripe.Server] = true
+		switch {
+		case stripe.MovedTo != "":
+			c.warn(b.sequence, "stripe %d is on its way to %s: end that with seqgate seq move", stripe.Number, stripe.MovedTo)
+		case stripe.Next < free.next:
+			c.fail(b.sequence, "stripe %d is at id %d, ids up to %d are in use: run seqgate init", stripe.Number, stripe.Next, free.next-1)
+		}
+	}
+	c.ok(b.sequence, "%d stripes on %d servers", len(stripes), len(servers))
+}
+
+func (c *checker) stripes(ctx context.Context, s *server, name tableName) (stripes []sequence.Stripe, err error) {
+	striped, closeAll, err := openStriped(c.cfg, name, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	return striped.Stripes(ctx, s.database, name.table)
+}
+
+// checkKeyed checks the table of a keyed sequence. Which ids its keys have in use is not compared: each key has its own.
+func (c *checker) checkKeyed(ctx context.Context, s *server, name tableName) {
+	if err := keyed.Check(ctx, s.db, s.database, name.table); err != nil {
+		c.fail(name, "%v", err)
+		return
+	}
+	c.ok(name, "counts by key")
+}
+
 // rowFault says what keeps ids from being taken from a sequence with these rows of id = 0.
 func rowFault(quoted string, rows []seqRow) string {
 	switch {
@@ -161,7 +217,7 @@ func rowFault(quoted string, rows []seqRow) string {
 }
 
 // checkFilled checks a column that a sequence fills. row is nil when the sequence itself is at fault or away.
-func (c *checker) checkFilled(ctx context.Context, s *server, f filled, sequence tableName, row *seqRow) {
+func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tableName, row *seqRow) {
 	t, ok := s.tables[f.table]
 	if !ok {
 		c.fail(f.tableName, "the table is missing in database %s, or the vschema names it wrongly: %s", s.database,
@@ -169,6 +225,7 @@ func (c *checker) checkFilled(ctx context.Context, s *server, f filled, sequence
 		return
 	}
 	c.checkColumnList(f.tableName, t)
+	c.checkKeyColumn(f.tableName, t)
 	column, ok := t.column(f.column)
 	if !ok {
 		c.fail(f.tableName, "the auto_increment column %s is missing: %s", f.column, vschema.Suggest(f.column, columnNames(t.columns)))
@@ -187,7 +244,7 @@ func (c *checker) checkFilled(ctx context.Context, s *server, f filled, sequence
 		c.fail(subject, "%v", err)
 		return
 	}
-	c.checkRange(subject, column, sequence, row, used)
+	c.checkRange(subject, column, from, row, used)
 }
 
 // checkRange checks that the sequence is above the ids in use and below the end of the column's type.
@@ -235,6 +292,25 @@ func (c *checker) checkColumnList(name tableName, t *dbTable) {
 	if !slices.EqualFunc(want, got, strings.EqualFold) {
 		c.fail(name, "the vschema's authoritative columns are %s, the table's are %s: correct the vschema",
 			strings.Join(want, ", "), strings.Join(got, ", "))
+	}
+}
+
+// checkKeyColumn checks the column by which a keyed sequence counts a table's rows.
+func (c *checker) checkKeyColumn(name tableName, t *dbTable) {
+	if c.cfg.VSchema == nil {
+		return
+	}
+	k, _ := c.cfg.VSchema.Keyspace(name.keyspace)
+	declared, ok := k.Table(name.table)
+	if !ok || declared.AutoIncrement == nil || declared.AutoIncrement.Key == "" {
+		return
+	}
+	column, ok := t.column(declared.AutoIncrement.Key)
+	switch {
+	case !ok:
+		c.fail(name, "the key column %s is missing: %s", declared.AutoIncrement.Key, vschema.Suggest(declared.AutoIncrement.Key, columnNames(t.columns)))
+	case column.maxID() == 0 && !slices.Contains([]string{"char", "varchar", "binary", "varbinary"}, column.dataType):
+		c.fail(name, "the key column %s is a %s: use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", column.name, column.dataType)
 	}
 }
 

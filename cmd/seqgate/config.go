@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -23,6 +25,9 @@ var sampleConfig []byte
 // Config is what one seqgate runs with. seqgate.yaml explains each key. Nothing in it is reloaded while seqgate runs.
 type Config struct {
 	Listen []string // "host:port" or "unix:/path", one or more
+	// Advertise is where other seqgates reach this one, for keyed sequences: "host:port". When empty, it is the first of
+	// Listen that names a host.
+	Advertise string
 	// Users may connect to seqgate. When nil, clients log in with their own MySQL user and password instead, which
 	// the backend checks.
 	Users           []User
@@ -30,6 +35,7 @@ type Config struct {
 	Keyspaces       []Keyspace       // in the file's order, one or more
 	DefaultKeyspace string           // for a client that names no database
 	Sequences       Sequences
+	Tables          Tables
 	Admin           Admin
 	TLS             TLS
 	DrainTimeout    time.Duration // how long statements in flight may take to end at a stop
@@ -81,38 +87,6 @@ type TLS struct {
 	RootCAs     *x509.CertPool   // that sign the servers' certificates; nil: the system's
 }
 
-// Refill is the name of a strategy by which a sequence reserves its next ids.
-type Refill string
-
-// The refill strategies: a row lock, compare and swap, one statement.
-const (
-	RefillForUpdate Refill = "for_update"
-	RefillCAS       Refill = "cas"
-	RefillIncrement Refill = "increment"
-)
-
-// Sequences is how ids are reserved.
-type Sequences struct {
-	Refill      Refill
-	MinLifetime time.Duration // a step that lasts for less is doubled
-	MaxStep     int64         // the most ids reserved at once for less than one statement, at least 1
-	Timeout     time.Duration // the longest that a statement waits for ids
-	Overrides   map[string]SequenceOverride
-}
-
-// SequenceOverride is what differs for one sequence.
-type SequenceOverride struct {
-	Refill Refill
-}
-
-// RefillOf is the strategy of one sequence.
-func (s Sequences) RefillOf(keyspace, table string) Refill {
-	if o, ok := s.Overrides[keyspace+"."+table]; ok {
-		return o.Refill
-	}
-	return s.Refill
-}
-
 // Keyspace finds a keyspace by its name.
 func (c *Config) Keyspace(name string) (Keyspace, bool) {
 	i := slices.IndexFunc(c.Keyspaces, func(k Keyspace) bool { return k.Name == name })
@@ -126,8 +100,9 @@ func defaultConfig() *Config {
 	return &Config{
 		Listen: []string{"127.0.0.1:3307"},
 		Sequences: Sequences{
-			Refill: RefillForUpdate, MinLifetime: 15 * time.Minute, MaxStep: 1_000_000, Timeout: 5 * time.Second,
+			Refill: RefillForUpdate, MinLifetime: 15 * time.Minute, MaxStep: 1_000_000, Timeout: 5 * time.Second, Prefetch: 10, Lease: keyed.DefaultLease,
 		},
+		Tables:       Tables{OnExplicitID: proxy.ExplicitAdvance},
 		TLS:          TLS{Backend: TLSAsClient},
 		DrainTimeout: 10 * time.Second,
 		Log:          Log{Level: slog.LevelInfo, Format: "text"},
@@ -165,6 +140,8 @@ func (r *configReader) finish() (*Config, error) {
 	r.loadVSchema()
 	r.checkKeyspaces()
 	r.checkOverrides()
+	r.checkStores()
+	r.checkTables()
 	r.loadCertificates()
 	if len(r.errs) > 0 {
 		r.errs.Sort()

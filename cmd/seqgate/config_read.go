@@ -68,26 +68,33 @@ func newConfigReader(getenv func(string) string) *configReader {
 	r := &configReader{cfg: defaultConfig(), getenv: getenv, set: map[string]value{}}
 	c := r.cfg
 	r.plain = map[string]func(value){
-		"listen":                 func(v value) { c.Listen = r.listen(v) },
-		"vschema":                func(v value) { r.vschemaFile = r.filePath(v) },
-		"default_keyspace":       func(v value) { c.DefaultKeyspace = r.text(v) },
-		"sequences.refill":       func(v value) { c.Sequences.Refill = r.refill(v) },
-		"sequences.min_lifetime": func(v value) { c.Sequences.MinLifetime = r.duration(v, time.Nanosecond) },
-		"sequences.max_step":     func(v value) { c.Sequences.MaxStep = r.count(v) },
-		"sequences.timeout":      func(v value) { c.Sequences.Timeout = r.duration(v, time.Nanosecond) },
-		"admin.listen":           func(v value) { c.Admin.Listen = r.adminListen(v) },
-		"tls.cert":               func(v value) { r.certFile = r.filePath(v) },
-		"tls.key":                func(v value) { r.keyFile = r.filePath(v) },
-		"tls.ca":                 func(v value) { r.caFile = r.filePath(v) },
-		"tls.backend":            func(v value) { c.TLS.Backend = TLSMode(r.oneOf(v, tlsModes...)) },
-		"drain_timeout":          func(v value) { c.DrainTimeout = r.duration(v, 0) },
-		"log.level":              func(v value) { r.logLevel(v) },
-		"log.format":             func(v value) { c.Log.Format = r.oneOf(v, "text", "json") },
+		"listen":                  func(v value) { c.Listen = r.listen(v) },
+		"advertise":               func(v value) { c.Advertise = r.advertise(v) },
+		"vschema":                 func(v value) { r.vschemaFile = r.filePath(v) },
+		"default_keyspace":        func(v value) { c.DefaultKeyspace = r.text(v) },
+		"sequences.refill":        func(v value) { c.Sequences.Refill = r.refill(v) },
+		"sequences.min_lifetime":  func(v value) { c.Sequences.MinLifetime = r.duration(v, time.Nanosecond) },
+		"sequences.max_step":      func(v value) { c.Sequences.MaxStep = r.count(v) },
+		"sequences.timeout":       func(v value) { c.Sequences.Timeout = r.duration(v, time.Nanosecond) },
+		"sequences.prefetch":      func(v value) { c.Sequences.Prefetch = r.percent(v) },
+		"sequences.failover_skip": func(v value) { c.Sequences.FailoverSkip = r.countFrom(v, 0) },
+		"sequences.lease":         func(v value) { c.Sequences.Lease = r.duration(v, time.Second) },
+		"sequences.auto_create":   func(v value) { c.Sequences.AutoCreate = r.bool(v) },
+		"tables.on_explicit_id":   func(v value) { c.Tables.OnExplicitID = r.explicitPolicy(v) },
+		"admin.listen":            func(v value) { c.Admin.Listen = r.adminListen(v) },
+		"tls.cert":                func(v value) { r.certFile = r.filePath(v) },
+		"tls.key":                 func(v value) { r.keyFile = r.filePath(v) },
+		"tls.ca":                  func(v value) { r.caFile = r.filePath(v) },
+		"tls.backend":             func(v value) { c.TLS.Backend = TLSMode(r.oneOf(v, tlsModes...)) },
+		"drain_timeout":           func(v value) { c.DrainTimeout = r.duration(v, 0) },
+		"log.level":               func(v value) { r.logLevel(v) },
+		"log.format":              func(v value) { c.Log.Format = r.oneOf(v, "text", "json") },
 	}
 	r.settings = maps.Clone(r.plain)
 	r.settings["users"] = func(v value) { c.Users = r.users(v) }
 	r.settings["keyspaces"] = func(v value) { c.Keyspaces = r.keyspaces(v) }
 	r.settings["sequences.overrides"] = func(v value) { c.Sequences.Overrides = r.overrides(v) }
+	r.settings["tables.overrides"] = func(v value) { c.Tables.Overrides = r.tableOverrides(v) }
 	return r
 }
 
@@ -249,13 +256,17 @@ func (r *configReader) duration(v value, least time.Duration) time.Duration {
 	return d
 }
 
-func (r *configReader) count(v value) int64 {
+func (r *configReader) count(v value) int64 { return r.countFrom(v, 1) }
+
+func (r *configReader) countFrom(v value, least int64) int64 {
 	n, err := strconv.ParseInt(v.node.Value, 10, 64)
-	if err != nil || n < 1 {
-		r.fail(v, "%q is no count: write a whole number from 1", v.node.Value)
+	if err != nil || n < least {
+		r.fail(v, "%q is no count: write a whole number from %d", v.node.Value, least)
 	}
 	return n
 }
+
+func (r *configReader) bool(v value) bool { return r.oneOf(v, "true", "false") == "true" }
 
 // filePath reads the path of a file; in the configuration file it is relative to that file's folder.
 func (r *configReader) filePath(v value) string {

@@ -137,8 +137,8 @@ log: {level: debug, format: json}
 		{"one", "0123", "caching_sha2_password"}, {"two", "from env", "mysql_native_password"}, {"three", "from file", "caching_sha2_password"}})
 	check("DefaultKeyspace", c.DefaultKeyspace, "a")
 	check("Sequences", c.Sequences, Sequences{
-		Refill: RefillCAS, MinLifetime: time.Minute, MaxStep: 5, Timeout: time.Second,
-		Overrides: map[string]SequenceOverride{"a.s": {RefillIncrement}},
+		Refill: RefillCAS, MinLifetime: time.Minute, MaxStep: 5, Timeout: time.Second, Prefetch: 10, Lease: 5 * time.Second,
+		Overrides: map[string]SequenceOverride{"a.s": {Refill: RefillIncrement, FailoverSkip: -1}},
 	})
 	check("RefillOf a.s", c.Sequences.RefillOf("a", "s"), RefillIncrement)
 	check("RefillOf a.t", c.Sequences.RefillOf("a", "t"), RefillCAS)
@@ -205,11 +205,12 @@ func TestSample(t *testing.T) {
 	}
 	want := loadText(t, "keyspaces: {main: {shards: {\"-\": \"app:app@tcp(127.0.0.1:3306)/main\"}}}\n", nil)
 	want.Sequences.Overrides = map[string]SequenceOverride{}
+	want.Tables.Overrides = map[string]TableOverride{}
 	got.Keyspaces, want.Keyspaces = nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the sample states other than the defaults (-default +sample):\n%s", diff)
 	}
-	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|default_keyspace|cert|key|ca):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
+	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|advertise|default_keyspace|cert|key|ca):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
 	r := newConfigReader(env(map[string]string{"REPORT_PASSWORD": "x"}))
 	r.readFile("seqgate.yaml", shown)
 	for _, e := range r.errs {

@@ -109,6 +109,11 @@ func (r *configReader) loadCertificates() {
 			k.Shards[i].secure(r.cfg.TLS)
 		}
 	}
+	for _, o := range r.cfg.Sequences.Overrides {
+		for i := range o.Stores {
+			o.Stores[i].secure(r.cfg.TLS)
+		}
+	}
 }
 
 func (r *configReader) loadCA(v value) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"log/slog"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"gopkg.in/yaml.v3"
-
-	"github.com/seqgate/seqgate/vschema"
 )
 
 // listen reads one address or a list of them; in one line they are separated by commas.
@@ -58,6 +55,14 @@ func badListen(addr string) string {
 		return "has no port number: write one from 0 to 65535, such as 127.0.0.1:3307"
 	}
 	return ""
+}
+
+func (r *configReader) advertise(v value) string {
+	addr := r.text(v)
+	if why := badListen(addr); why != "" || strings.HasPrefix(addr, "unix:") || strings.HasPrefix(addr, ":") {
+		r.fail(v, "%q is no address that other machines can reach: write host:port, such as 10.0.0.5:3307", addr)
+	}
+	return addr
 }
 
 func (r *configReader) adminListen(v value) string {
@@ -222,51 +227,6 @@ func dsnError(err error) string {
 		text = text[:i]
 	}
 	return strings.TrimSpace(text)
-}
-
-func (r *configReader) refill(v value) Refill {
-	return Refill(r.oneOf(v, string(RefillForUpdate), string(RefillCAS), string(RefillIncrement)))
-}
-
-func (r *configReader) overrides(v value) map[string]SequenceOverride {
-	overrides := map[string]SequenceOverride{}
-	if v.isNull() {
-		return overrides
-	}
-	r.eachKey(v, func(name string, keyNode *yaml.Node, v value) {
-		if keyspace, table, ok := strings.Cut(name, "."); !ok || keyspace == "" || table == "" {
-			r.failKey(v, keyNode, "%q is no full name: write keyspace.sequence, such as main.users_seq", name)
-		}
-		o := SequenceOverride{}
-		r.fields(v, map[string]func(value){"refill": func(v value) { o.Refill = r.refill(v) }})
-		if o.Refill == "" && v.node.Kind == yaml.MappingNode {
-			r.fail(v, `the key "refill" is missing: write refill: cas`)
-		}
-		overrides[name] = o
-	})
-	return overrides
-}
-
-// checkOverrides finds the overrides of sequences that the vschema does not have.
-func (r *configReader) checkOverrides() {
-	if r.cfg.VSchema == nil {
-		return
-	}
-	known := map[string]bool{}
-	var names []string
-	for _, k := range r.cfg.VSchema.Keyspaces() {
-		for _, t := range k.Tables() {
-			if t.Type == vschema.Sequence {
-				known[k.Name+"."+t.Name] = true
-				names = append(names, k.Name+"."+t.Name)
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.cfg.Sequences.Overrides)) {
-		if !known[name] {
-			r.fail(r.set["sequences.overrides"], "the vschema has no sequence %q: %s", name, vschema.Suggest(name, names))
-		}
-	}
 }
 
 func (r *configReader) logLevel(v value) {

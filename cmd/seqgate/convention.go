@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -115,9 +116,16 @@ type tableName struct {
 	keyspace, table string
 }
 
-// String gives keyspace.table on one line, whatever the names hold.
-func (n tableName) String() string {
-	return strings.NewReplacer("\n", " ", "\r", " ").Replace(n.keyspace + "." + n.table)
+// String gives keyspace.table on one line, whatever the names hold: no control character reaches a terminal.
+func (n tableName) String() string { return printable(n.keyspace + "." + n.table) }
+
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // binding is a sequence and what it fills.

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/seqgate/seqgate/vschema"
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
 const initAbout = `Makes the sequence tables that are missing, each with its row, and raises next_id above the ids in use: above
@@ -22,84 +23,53 @@ gives later: run it before clients use seqgate, or again when they all do.`
 // runInit is `seqgate init`.
 func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
 	var from source
-	i := initializer{out: stdout}
+	s := seeder{editor: editor{out: stdout}}
 	fs := newFlags("init", "--config FILE | --upstream DSN [--cache N] [--dry-run] [TABLE ...]", initAbout, stdout)
 	from.flags(fs)
-	fs.Int64Var(&i.cache, "cache", 1000, "ids that a new sequence reserves at once, at least `N` = 1")
-	fs.BoolVar(&i.dryRun, "dry-run", false, "print the SQL and run none of it")
-	if err := parseFlags(fs, args); err != nil {
+	cache := countFlag(fs, "cache", sequence.DefaultCache, "`N` ids that a new sequence reserves at once, from 1")
+	fs.BoolVar(&s.dryRun, "dry-run", false, "print the SQL and run none of it")
+	tables, err := parseArgs(fs, args)
+	if err != nil {
 		return err
 	}
-	if i.cache < 1 {
-		return usagef("--cache %d: give a number from 1", i.cache)
-	}
-	if i.cfg, err = from.load(); err != nil {
+	cfg, err := from.load()
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, i.servers.close()) }()
-	for _, k := range i.cfg.Keyspaces {
-		s, err := connect(ctx, k)
-		if err != nil {
-			return err
-		}
-		i.servers = append(i.servers, s)
-	}
-	return i.run(ctx, fs.Args())
-}
-
-// initializer makes and raises sequences.
-type initializer struct {
-	cfg     *Config
-	servers servers
-	cache   int64
-	dryRun  bool
-	out     io.Writer
-}
-
-// run does every sequence that it can, and returns what went wrong with the others.
-func (i *initializer) run(ctx context.Context, args []string) error {
-	list, err := i.withNamed(bindings(i.cfg, i.servers), args)
+	s.cluster = newCluster(ctx, cfg)
+	defer func() { err = errors.Join(err, s.cluster.close()) }()
+	list, err := s.cluster.wanted(tables)
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
 		return usagef("no sequences: name the tables to make sequences for, or a vschema in the configuration")
 	}
-	var errs []error
-	for _, b := range list {
-		if err := i.sequence(ctx, b); err != nil {
-			errs = append(errs, fmt.Errorf("sequence %s: %w", b.sequence, err))
-		}
+	seeds := make([]seed, len(list))
+	for i, b := range list {
+		seeds[i] = seed{binding: b, next: 1, cache: int64(*cache)}
 	}
-	return errors.Join(errs...)
+	return s.run(ctx, seeds)
 }
 
-// withNamed adds a binding by the convention for each table named on the command line. In a vschema they must be bound.
-func (i *initializer) withNamed(list []binding, names []string) ([]binding, error) {
+// wanted is what to make sequences for: all that is bound, and by the convention the tables named on the command line. In
+// a vschema they must be bound.
+func (c *cluster) wanted(names []string) ([]binding, error) {
+	reached, err := c.reach()
+	if err != nil {
+		return nil, err
+	}
+	list := bindings(c.cfg, reached)
 	for _, arg := range names {
-		name, s, err := i.find(arg)
-		if err != nil {
-			return nil, err
-		}
+		name := c.table(arg)
 		if bound(list, name) {
 			continue
 		}
-		if i.cfg.VSchema != nil {
-			return nil, usagef(`the vschema binds no sequence to %s: write "auto_increment": {"column": "id", "sequence": "%s"} there`,
-				name, name.table+seqSuffix)
+		b, err := c.conventional(name)
+		if err != nil {
+			return nil, err
 		}
-		t, ok := s.tables[name.table]
-		if !ok {
-			return nil, usagef("there is no table %s", name)
-		}
-		column, why := t.idColumn()
-		if strings.HasSuffix(name.table, seqSuffix) {
-			why = "by its name it is a sequence itself"
-		}
-		if why != "" {
-			return nil, usagef("table %s cannot be filled from a sequence by the convention: %s", name, why)
-		}
-		list = append(list, binding{tableName{name.keyspace, name.table + seqSuffix}, []filled{{name, column.name}}})
+		list = append(list, b)
 	}
 	return list, nil
 }
@@ -110,144 +80,159 @@ func bound(list []binding, name tableName) bool {
 	})
 }
 
-// find resolves a table named as table or keyspace.table.
-func (i *initializer) find(arg string) (tableName, *server, error) {
-	name := tableName{i.cfg.DefaultKeyspace, arg}
-	if s := i.servers.of(name.keyspace); s != nil && s.tables[arg] != nil {
-		return name, s, nil
+// conventional is the binding of a table to the sequence that the convention has for it.
+func (c *cluster) conventional(name tableName) (binding, error) {
+	if c.cfg.VSchema != nil {
+		return binding{}, usagef(`the vschema binds no sequence to %s: write "auto_increment": {"column": "id", "sequence": "%s"} there`,
+			name, name.table+seqSuffix)
 	}
-	if keyspace, table, ok := strings.Cut(arg, "."); ok {
-		name = tableName{keyspace, table}
+	s, err := c.server(name.keyspace)
+	if err != nil {
+		return binding{}, err
 	}
-	s := i.servers.of(name.keyspace)
-	if s == nil {
-		return name, nil, usagef("table %s: there is no keyspace %q: write keyspace.table", arg, name.keyspace)
+	t, ok := s.tables[name.table]
+	if !ok {
+		return binding{}, c.noTable(name)
 	}
-	return name, s, nil
+	column, why := t.idColumn()
+	if strings.HasSuffix(name.table, seqSuffix) {
+		why = "by its name it is a sequence itself"
+	}
+	if why != "" {
+		return binding{}, usagef("table %s cannot be filled from a sequence by the convention: %s", name, why)
+	}
+	return binding{tableName{name.keyspace, name.table + seqSuffix}, []filled{{name, column.name}}}, nil
 }
 
-// sequence makes one sequence if it is missing, and raises it.
-func (i *initializer) sequence(ctx context.Context, b binding) error {
-	s := i.servers.of(b.sequence.keyspace)
-	quoted := s.quoted(b.sequence.table)
-	t, exists := s.tables[b.sequence.table]
-	if exists {
-		if faults := t.sequenceFaults(quoted); len(faults) > 0 {
-			return errors.New("the table " + strings.Join(faults, ", and "))
-		}
-	} else if err := i.execute(ctx, s, createSequence(quoted)); err != nil {
-		return err
+// seed is what a sequence is to become at least.
+type seed struct {
+	binding
+	next  int64 // the first id that it may give, besides those of the tables that it fills
+	cache int64 // of a row that has none
+
+	free freeIDs // of the tables that it fills
+	err  error   // the first that went wrong
+}
+
+// seeder makes sequences and raises them.
+type seeder struct {
+	editor
+	cluster *cluster
+}
+
+// run does every sequence that it can, and returns what went wrong with the others. The ids in use are read when all
+// tables are there: from then on seqgate fills from a sequence, or refuses.
+func (s seeder) run(ctx context.Context, seeds []seed) error {
+	for i := range seeds {
+		seeds[i].err = s.makeTable(ctx, seeds[i].binding)
 	}
-	// The ids in use are read after the table is there: from then on seqgate fills from it, or refuses.
-	seed, err := i.seed(ctx, b)
+	var group sync.WaitGroup
+	for i := range seeds {
+		if d := &seeds[i]; d.err == nil {
+			group.Go(func() { d.free, d.err = s.cluster.free(ctx, d.binding) })
+		}
+	}
+	group.Wait()
+	var errs []error
+	for _, d := range seeds {
+		if d.err == nil {
+			d.err = s.raise(ctx, d)
+		}
+		if d.err != nil {
+			errs = append(errs, fmt.Errorf("sequence %s: %w", d.sequence, d.err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// makeTable makes the sequence's table if it is missing.
+func (s seeder) makeTable(ctx context.Context, b binding) error {
+	if s.cluster.oneRow(b.sequence) != nil {
+		return nil // it is made with its rows
+	}
+	at, err := s.cluster.server(b.sequence.keyspace)
 	if err != nil {
 		return err
 	}
-	var rows []seqRow
-	if exists || !i.dryRun {
-		if rows, err = s.readSequence(ctx, b.sequence.table); err != nil {
-			return err
-		}
+	t, exists := at.tables[b.sequence.table]
+	if !exists {
+		return s.create(ctx, at, b.sequence.table)
 	}
-	statements, err := raise(quoted, rows, seed, i.cache)
-	if err != nil {
-		return err
-	}
-	for _, statement := range statements {
-		if err := i.execute(ctx, s, statement); err != nil {
-			return err
-		}
-	}
-	if exists && len(statements) == 0 {
-		return i.note("%s: nothing to do, next_id is %d", b.sequence, rows[0].next.Int64)
+	if faults := t.sequenceFaults(at.quoted(b.sequence.table)); len(faults) > 0 {
+		return errors.New("the table " + strings.Join(faults, ", and "))
 	}
 	return nil
 }
 
-// seed is the first id above those of every column that the sequence fills.
-func (i *initializer) seed(ctx context.Context, b binding) (int64, error) {
-	seed := int64(1)
-	for _, f := range b.fills {
-		next, err := i.firstFree(ctx, f)
-		if err != nil {
-			return 0, fmt.Errorf("table %s: %w", f.tableName, err)
+// raise makes the row, or raises it.
+func (s seeder) raise(ctx context.Context, d seed) error {
+	for _, table := range d.free.missing {
+		if err := s.note("%s does not exist yet: its ids start at %d", table, max(d.next, d.free.next)); err != nil {
+			return err
 		}
-		seed = max(seed, next)
 	}
-	return seed, nil
-}
-
-func (i *initializer) firstFree(ctx context.Context, f filled) (int64, error) {
-	s := i.servers.of(f.keyspace)
-	t, ok := s.tables[f.table]
-	if !ok {
-		return 1, i.note("%s does not exist yet: its ids start at 1", f.tableName)
-	}
-	c, ok := t.column(f.column)
-	if !ok {
-		return 0, fmt.Errorf("there is no column %s: %s", f.column, vschema.Suggest(f.column, columnNames(t.columns)))
-	}
-	if c.maxID() == 0 {
-		return 0, fmt.Errorf("the column %s is a %s, which holds no sequence's ids: make it a BIGINT", c.name, c.dataType)
-	}
-	used, err := s.readUsedIDs(ctx, f.table, c.name)
+	at, err := s.cluster.server(d.sequence.keyspace)
 	if err != nil {
-		return 0, err
-	}
-	next, err := used.next()
-	if err == nil && next > c.maxID() {
-		err = fmt.Errorf("the ids are used up: %s is a %s, which ends at %d: make it a BIGINT", c.name, c.typeName(), c.maxID())
-	}
-	return next, err
-}
-
-func columnNames(columns []dbColumn) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.name
-	}
-	return names
-}
-
-// createSequence is Vitess's table. The engine is named because refills rely on its row locks.
-func createSequence(quoted string) string {
-	return "CREATE TABLE IF NOT EXISTS " + quoted +
-		" (`id` INT PRIMARY KEY, `next_id` BIGINT, `cache` BIGINT) ENGINE = InnoDB COMMENT '" + sequenceComment + "'"
-}
-
-// raise is the SQL that brings a sequence's row to at least seed: none when it is there already. Each statement is right
-// also when another process has done the same meanwhile.
-func raise(quoted string, rows []seqRow, seed, cache int64) ([]string, error) {
-	switch {
-	case len(rows) > 1:
-		return nil, fmt.Errorf("there are %d rows with id = 0: leave the one with the largest next_id", len(rows))
-	case len(rows) == 0:
-		return []string{fmt.Sprintf("INSERT INTO %s (`id`, `next_id`, `cache`) VALUES (0, %d, %d) ON DUPLICATE KEY UPDATE `next_id` = GREATEST(COALESCE(`next_id`, 0), %[2]d)",
-			quoted, seed, cache)}, nil
-	case rows[0].next.Int64 == math.MaxInt64:
-		return nil, errors.New("the ids are used up")
-	}
-	var statements []string
-	if r := rows[0]; !r.next.Valid || r.next.Int64 < seed {
-		statements = append(statements, fmt.Sprintf("UPDATE %s SET `next_id` = GREATEST(COALESCE(`next_id`, 0), %d) WHERE `id` = 0", quoted, seed))
-	}
-	if r := rows[0]; !r.cache.Valid || r.cache.Int64 < 1 {
-		statements = append(statements, fmt.Sprintf("UPDATE %s SET `cache` = %d WHERE `id` = 0 AND COALESCE(`cache`, 0) < 1", quoted, cache))
-	}
-	return statements, nil
-}
-
-// execute prints a statement, and runs it unless this is a dry run.
-func (i *initializer) execute(ctx context.Context, s *server, statement string) error {
-	if _, err := fmt.Fprintln(i.out, statement+";"); err != nil || i.dryRun {
 		return err
 	}
-	_, err := s.conn.ExecContext(ctx, statement)
-	return err
+	next := max(d.next, d.free.next)
+	if next > d.free.last {
+		return fmt.Errorf("the next id would be %d, and the ids of what it fills end at %d: make the column a BIGINT", next, d.free.last)
+	}
+	switch {
+	case s.cluster.isStriped(d.sequence):
+		return s.seedStriped(ctx, at, d.sequence.table, next, d.cache)
+	case s.cluster.isKeyed(d.sequence):
+		return s.seedKeyed(ctx, at, d.sequence.table, next)
+	}
+	return s.edit(ctx, at, d.sequence, raiseTo(next, d.cache))
 }
 
-// note prints a remark as an SQL comment, so that the output stays SQL.
-func (i *initializer) note(format string, args ...any) error {
-	_, err := fmt.Fprintln(i.out, "-- "+fmt.Sprintf(format, args...))
-	return err
+// seedStriped makes the stripes of a sequence that lies on several servers, or raises them.
+func (s seeder) seedStriped(ctx context.Context, at *server, table string, next, cache int64) (err error) {
+	name := tableName{at.keyspace, table}
+	striped, closeAll, err := openStriped(s.cluster.cfg, name, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	if err := s.note("%s: its stripes are to give %d and above", name, next); err != nil || s.dryRun {
+		return err
+	}
+	return striped.Seed(ctx, at.database, table, next, cache)
 }
+
+// seedKeyed makes a sequence that counts by key. One that is fit stays as it is: its keys stand at different values, all
+// below the largest of one.
+func (s seeder) seedKeyed(ctx context.Context, at *server, table string, next int64) error {
+	name := tableName{at.keyspace, table}
+	err := keyed.Check(ctx, at.db, at.database, table)
+	switch {
+	case err == nil:
+		return s.note("%s: nothing to do, it counts by key", name)
+	case !errors.Is(err, sequence.ErrNoTable) && !errors.Is(err, sequence.ErrNoRow):
+		return err
+	}
+	if err := s.note("%s: its keys are to give %d and above", name, next); err != nil || s.dryRun {
+		return err
+	}
+	return keyed.Seed(ctx, at.db, at.database, table, keyed.DefaultSections, next, keyed.DefaultCache)
+}
+
+// raiseTo brings a row to at least next, and gives it a cache when it has none.
+func raiseTo(next, cache int64) decision {
+	return func(now *seqRow) (seqRow, error) {
+		switch {
+		case now == nil:
+			return newSeqRow(next, cache), nil
+		case now.usedUp():
+			return *now, errUsedUp
+		case !now.next.Valid:
+			return newSeqRow(next, now.usableCache(cache)), nil
+		}
+		return newSeqRow(max(next, now.next.Int64), now.usableCache(cache)), nil
+	}
+}
+
+// errUsedUp is that of a row that has given its last id.
+var errUsedUp = errors.New("the ids are used up")

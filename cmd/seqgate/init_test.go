@@ -15,8 +15,8 @@ func TestInitNamedTable(t *testing.T) {
 			"CREATE TABLE `odd``name` (`the id` INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 41",
 			"INSERT INTO `odd``name` VALUES (), ()",
 			"CREATE TABLE other (id BIGINT PRIMARY KEY)")
-		create := "CREATE TABLE IF NOT EXISTS `DB`.`odd``name_seq` (`id` INT PRIMARY KEY, `next_id` BIGINT, `cache` BIGINT) ENGINE = InnoDB COMMENT 'vitess_sequence';"
-		insert := "INSERT INTO `DB`.`odd``name_seq` (`id`, `next_id`, `cache`) VALUES (0, 43, 50) ON DUPLICATE KEY UPDATE `next_id` = GREATEST(COALESCE(`next_id`, 0), 43);"
+		create := "CREATE TABLE `DB`.`odd``name_seq` (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) ENGINE = InnoDB COMMENT 'vitess_sequence';"
+		insert := "INSERT INTO `DB`.`odd``name_seq` (id, next_id, cache) VALUES (0, 43, 50);"
 
 		out, err := p.run(initCommand, "--dry-run", "--cache", "50", "odd`name")
 		if err != nil {
@@ -40,7 +40,7 @@ func TestInitNamedTable(t *testing.T) {
 		if out, err = p.run(initCommand); err != nil {
 			t.Fatal(err)
 		}
-		wantLines(t, out, "-- main.odd`name_seq: nothing to do, next_id is 43")
+		wantLines(t, out, "-- main.odd`name_seq: nothing to do, next_id 43, cache 50")
 	})
 }
 
@@ -121,10 +121,10 @@ func TestInitRefuses(t *testing.T) {
 	}{
 		{"nothing to do", nil, nil, 2, "no sequences: name the tables"},
 		{"no such table", nil, []string{"t"}, 2, "there is no table main.t"},
-		{"no such keyspace", nil, []string{"mian.t"}, 2, `there is no keyspace "mian"`},
+		{"no such keyspace", nil, []string{"mian.t"}, 2, `no table main.mian.t, and no keyspace "mian"`},
 		{"a sequence", []string{sequence}, []string{"t_seq"}, 2, "by its name it is a sequence itself"},
 		{"no column", []string{"CREATE TABLE t (v INT)"}, []string{"t"}, 2, "neither an AUTO_INCREMENT column nor a primary key"},
-		{"bad cache", nil, []string{"--cache", "0"}, 2, "--cache 0: give a number from 1"},
+		{"bad cache", nil, []string{"--cache", "0"}, 2, `invalid value "0" for flag -cache: write a whole number from 1`},
 		{"not a sequence", []string{"CREATE TABLE t (id INT PRIMARY KEY)", "CREATE TABLE t_seq (id INT PRIMARY KEY)"}, []string{"t"}, 1,
 			"sequence main.t_seq: the table is no sequence table: it needs the columns id, next_id and cache"},
 		{"no comment, no transactions", []string{"CREATE TABLE t (id INT PRIMARY KEY)",

@@ -30,6 +30,8 @@ const usage = `seqgate: globally unique ids for MySQL, filled in by a proxy
   seqgate serve --upstream DSN [--listen ADDR]       the proxy in front of one server, without a file
   seqgate init  --config FILE [--dry-run] [TABLE...] make and seed missing sequence tables
   seqgate check --config FILE                        validate the files, and the servers' tables against them
+  seqgate seq   list|next|set|reset|import ...       look at sequences, and operate them by hand
+  seqgate decode ID [--layout NAME] [--json]         explain a generated id
   seqgate version
 
 A DSN is user:password@tcp(host:port)/database. Each command explains its flags with -h.
@@ -39,10 +41,12 @@ A DSN is user:password@tcp(host:port)/database. Each command explains its flags 
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"serve": runServe,
-	"demo":  runDemo,
-	"init":  runInit,
-	"check": runCheck,
+	"serve":  runServe,
+	"demo":   runDemo,
+	"init":   runInit,
+	"check":  runCheck,
+	"seq":    runSeq,
+	"decode": runDecode,
 	"version": func(_ context.Context, _ []string, stdout, _ io.Writer) error {
 		_, err := fmt.Fprintln(stdout, "seqgate", version())
 		return err

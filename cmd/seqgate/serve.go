@@ -60,11 +60,15 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 	}
 	defer func() { err = errors.Join(err, closeKeyspaces(keyspaces)) }()
 
-	sequences := sequence.NewRegistry(storeOpener(cfg, keyspaces), sequence.Config{
+	stores := &stores{cfg: cfg, keyspaces: keyspaces, log: log}
+	defer func() { err = errors.Join(err, stores.close()) }()
+	sequences := sequence.NewRegistry(stores.open, sequence.Config{
 		MinLifetime: cfg.Sequences.MinLifetime, MaxStep: cfg.Sequences.MaxStep,
-		Timeout: cfg.Sequences.Timeout, Logger: log,
+		PrefetchShare: float64(cfg.Sequences.Prefetch) / 100,
+		Timeout:       cfg.Sequences.Timeout, Logger: log,
 	})
-	server, err := newServer(cfg, keyspaces, sequences, log)
+	keyedSequences := newKeyedSequences(cfg, keyspaces, log)
+	server, err := newServer(cfg, keyspaces, sequences, keyedSequences, log)
 	if err != nil {
 		return err
 	}
@@ -98,7 +102,7 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 	}
 	handBack, cancelHandBack := context.WithTimeout(context.WithoutCancel(ctx), handBackTimeout)
 	defer cancelHandBack()
-	if closeErr := sequences.Close(handBack); closeErr != nil {
+	if closeErr := errors.Join(sequences.Close(handBack), keyedSequences.close(handBack)); closeErr != nil {
 		log.Warn("unused ids not handed back; they are a gap", "err", closeErr)
 	}
 	log.Info("stopped")
@@ -211,20 +215,7 @@ func closeKeyspaces(keyspaces map[string]*proxy.Keyspace) error {
 	return errors.Join(errs...)
 }
 
-// storeOpener makes the store of a sequence by the strategy that is configured
-// for it.
-func storeOpener(cfg *Config, keyspaces map[string]*proxy.Keyspace) func(sequence.Name) (sequence.Settings, error) {
-	return func(name sequence.Name) (sequence.Settings, error) {
-		k, ok := keyspaces[name.Keyspace]
-		if !ok {
-			return sequence.Settings{}, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
-		}
-		store, err := sequence.NewStore(string(cfg.Sequences.RefillOf(name.Keyspace, name.Table)), k.Refills)
-		return sequence.Settings{Store: store}, err
-	}
-}
-
-func newServer(cfg *Config, keyspaces map[string]*proxy.Keyspace, sequences *sequence.Registry, log *slog.Logger) (*proxy.Server, error) {
+func newServer(cfg *Config, keyspaces map[string]*proxy.Keyspace, sequences *sequence.Registry, keyed *keyedSequences, log *slog.Logger) (*proxy.Server, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, fmt.Errorf("make the RSA key: %w", err)
@@ -245,6 +236,6 @@ func newServer(cfg *Config, keyspaces map[string]*proxy.Keyspace, sequences *seq
 	return proxy.New(proxy.Config{
 		Keyspaces: keyspaces, Default: cfg.DefaultKeyspace, Users: users,
 		TLS: &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12},
-		RSA: key, Sequences: sequences, VSchema: cfg.VSchema, Logger: log,
+		RSA: key, Sequences: sequences, Keyed: keyed.get, VSchema: cfg.VSchema, OnExplicitID: cfg.Tables.OnExplicitIDOf, Logger: log,
 	})
 }

@@ -14,37 +14,17 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/sequence"
 )
 
-// server is the server of one unsharded keyspace as init and check see it: a connection and the tables of the
-// keyspace's database.
+// server is a MySQL server as the commands see it: connections and the tables of one database.
 type server struct {
-	keyspace string
+	keyspace string // whose server it is; "" for one outside of the configuration
 	database string
-	db       *sql.DB
-	conn     *sql.Conn
+	db       *sql.DB   // a pool of sequence.NewPool, for what is asked in parallel
+	conn     *sql.Conn // of db, for what is asked one by one
 	tables   map[string]*dbTable
-}
-
-// servers are those that were reached.
-type servers []*server
-
-// of finds the server of a keyspace, nil when it was not reached.
-func (ss servers) of(keyspace string) *server {
-	for _, s := range ss {
-		if s.keyspace == keyspace {
-			return s
-		}
-	}
-	return nil
-}
-
-func (ss servers) close() error {
-	var errs []error
-	for _, s := range ss {
-		errs = append(errs, s.close())
-	}
-	return errors.Join(errs...)
 }
 
 // dbTable is what information_schema says of a table.
@@ -62,32 +42,35 @@ type dbColumn struct {
 	invisible     bool
 }
 
-// connectTimeout is how long a server may take to be reached when its DSN does not say.
-const connectTimeout = 5 * time.Second
-
-// connect opens one connection to the keyspace's server and reads which tables there are.
+// connect reaches the keyspace's server and reads which tables there are.
 func connect(ctx context.Context, k Keyspace) (*server, error) {
-	dsn := k.Shards[0].DSN.Clone()
-	dsn.Timeout = cmp.Or(dsn.Timeout, connectTimeout)
-	connector, err := mysql.NewConnector(dsn)
+	s, err := openServer(ctx, k.Shards[0].DSN)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("keyspace %s at %s: %w", k.Name, k.Shards[0].DSN.Addr, err)
 	}
-	s := &server{keyspace: k.Name, database: dsn.DBName, db: sql.OpenDB(connector), tables: map[string]*dbTable{}}
-	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("keyspace %s at %s: %w", k.Name, dsn.Addr, err), s.close())
-	}
+	s.keyspace = k.Name
 	return s, nil
 }
 
-func (s *server) open(ctx context.Context) (err error) {
-	if s.conn, err = s.db.Conn(ctx); err != nil {
-		return err
+// connectTimeout is how long a server may take to be reached when its DSN does not say.
+const connectTimeout = 5 * time.Second
+
+// openServer opens a pool of connections, makes one, and reads the tables of the DSN's database.
+func openServer(ctx context.Context, dsn *mysql.Config) (*server, error) {
+	dsn = dsn.Clone()
+	dsn.Timeout = cmp.Or(dsn.Timeout, connectTimeout)
+	db, err := sequence.NewPool(dsn)
+	if err != nil {
+		return nil, err
 	}
-	if err := s.freshStatistics(ctx); err != nil {
-		return err
+	s := &server{database: dsn.DBName, db: db, tables: map[string]*dbTable{}}
+	if s.conn, err = db.Conn(ctx); err == nil {
+		err = s.readTables(ctx)
 	}
-	return s.readTables(ctx)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
 }
 
 func (s *server) close() error {
@@ -95,21 +78,6 @@ func (s *server) close() error {
 		return s.db.Close()
 	}
 	return errors.Join(s.conn.Close(), s.db.Close())
-}
-
-// freshStatistics makes MySQL 8 and later read AUTO_INCREMENT counters from the tables instead of values up to a day
-// old (MySQL manual, information_schema_stats_expiry). MariaDB has no such variable.
-func (s *server) freshStatistics(ctx context.Context) error {
-	var name, value string
-	err := s.conn.QueryRowContext(ctx, "SHOW VARIABLES LIKE 'information_schema_stats_expiry'").Scan(&name, &value)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = s.conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
-	return err
 }
 
 func (s *server) readTables(ctx context.Context) error {
@@ -169,29 +137,6 @@ func quote(name string) string {
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }
 
-// seqRow is the row of a sequence.
-type seqRow struct {
-	next, cache sql.NullInt64
-}
-
-// readSequence reads the rows with id = 0, which should be one.
-func (s *server) readSequence(ctx context.Context, table string) ([]seqRow, error) {
-	rows, err := s.conn.QueryContext(ctx, "SELECT `next_id`, `cache` FROM "+s.quoted(table)+" WHERE `id` = 0")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []seqRow
-	for rows.Next() {
-		var r seqRow
-		if err := rows.Scan(&r.next, &r.cache); err != nil {
-			return nil, err
-		}
-		found = append(found, r)
-	}
-	return found, rows.Err()
-}
-
 // usedIDs is what a table says of the ids that it has given to rows.
 type usedIDs struct {
 	max     int64 // the largest in the column; 0 for an empty table and negative ids
@@ -206,24 +151,47 @@ func (u usedIDs) next() (int64, error) {
 	return max(u.max+1, u.counter, 1), nil
 }
 
-// readUsedIDs reads MAX(column) and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do.
-func (s *server) readUsedIDs(ctx context.Context, table, column string) (usedIDs, error) {
-	var largest, counter sql.NullString
-	err := s.conn.QueryRowContext(ctx, "SELECT MAX("+quote(column)+") FROM "+s.quoted(table)).Scan(&largest)
+// readUsedIDs reads MAX(column) and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do. It may be called in
+// parallel: it has a connection of its own.
+func (s *server) readUsedIDs(ctx context.Context, table, column string) (used usedIDs, err error) {
+	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return usedIDs{}, err
 	}
-	err = s.conn.QueryRowContext(ctx, "SELECT auto_increment FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	var largest, counter sql.NullString
+	err = conn.QueryRowContext(ctx, "SELECT MAX("+quote(column)+") FROM "+s.quoted(table)).Scan(&largest)
+	if err != nil {
+		return usedIDs{}, err
+	}
+	if err := freshStatistics(ctx, conn); err != nil {
+		return usedIDs{}, err
+	}
+	err = conn.QueryRowContext(ctx, "SELECT auto_increment FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
 		s.database, table).Scan(&counter)
 	if err != nil {
 		return usedIDs{}, err
 	}
-	var u usedIDs
-	if u.max, err = clampID(largest); err != nil {
+	if used.max, err = clampID(largest); err != nil {
 		return usedIDs{}, err
 	}
-	u.counter, err = clampID(counter)
-	return u, err
+	used.counter, err = clampID(counter)
+	return used, err
+}
+
+// freshStatistics makes MySQL 8 and later read AUTO_INCREMENT counters from the tables instead of values up to a day
+// old (MySQL manual, information_schema_stats_expiry). MariaDB has no such variable.
+func freshStatistics(ctx context.Context, conn *sql.Conn) error {
+	var name, value string
+	err := conn.QueryRowContext(ctx, "SHOW VARIABLES LIKE 'information_schema_stats_expiry'").Scan(&name, &value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
+	return err
 }
 
 // clampID brings a value of any integer type into 0 to 2^63-1; NULL is 0.

@@ -32,6 +32,7 @@ type Store struct {
 var (
 	_ sequence.Store    = (*Store)(nil)
 	_ sequence.Releaser = (*Store)(nil)
+	_ sequence.Raiser   = (*Store)(nil)
 )
 
 // NewStore returns a store with a row.
@@ -84,7 +85,7 @@ func (s *Store) reserve(req sequence.Request) (sequence.Reservation, error) {
 	}
 	found := s.row.NextID
 	first, need := max(found, req.After+1, 1), req.Need
-	if found == req.After+1 && req.After > 0 {
+	if found == req.After+1 && req.After > 0 && !req.Exact {
 		need = max(1, need-req.Tail)
 	}
 	last := req.Max
@@ -94,8 +95,11 @@ func (s *Store) reserve(req sequence.Request) (sequence.Reservation, error) {
 	if first > last || last-first < need-1 {
 		return sequence.Reservation{}, problem(req, sequence.ErrExhausted)
 	}
-	size := max(need, req.Step) + s.row.Cache - 1
-	size = min(size-size%s.row.Cache, last-first+1)
+	size := need
+	if !req.Exact {
+		size = max(need, req.Step) + s.row.Cache - 1
+		size = min(size-size%s.row.Cache, last-first+1)
+	}
 	s.row.NextID = first + size // the fake does not know how to say that 2^63-1 is taken
 	return sequence.Reservation{Range: sequence.Range{First: first, N: size}, Cache: s.row.Cache,
 		Found: found, Raised: req.After > 0 && found <= req.After}, nil
@@ -114,6 +118,18 @@ func (s *Store) Release(_ context.Context, _ sequence.Request, unused sequence.R
 	}
 	s.row.NextID = unused.First
 	return true, nil
+}
+
+// Raise implements [sequence.Raiser].
+func (s *Store) Raise(_ context.Context, req sequence.Request) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.row == nil {
+		return false, problem(req, sequence.ErrNoRow)
+	}
+	raised := s.row.NextID <= req.After
+	s.row.NextID = max(s.row.NextID, req.After+1)
+	return raised, nil
 }
 
 // ErrLost is what a hook may return for a connection that was lost.

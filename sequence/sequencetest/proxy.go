@@ -23,10 +23,11 @@ const (
 // Proxy is a TCP proxy in front of a MySQL server that cuts connections at chosen statements.
 type Proxy struct {
 	listener net.Listener
-	server   string
 	running  sync.WaitGroup
 
 	mu         sync.Mutex
+	server     string
+	queries    int
 	conns      map[net.Conn]bool
 	armed      bool
 	when       Cut
@@ -56,6 +57,26 @@ func (p *Proxy) CutNext(when Cut, prefixes ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.armed, p.when, p.statements = true, when, prefixes
+}
+
+// Switch has connections that are opened from now on lead to the server at addr, as after a failover.
+func (p *Proxy) Switch(addr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.server = addr
+}
+
+func (p *Proxy) target() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.server
+}
+
+// Queries returns how many text statements have come from clients.
+func (p *Proxy) Queries() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queries
 }
 
 // Cuts returns how many connections were cut at a statement.
@@ -92,7 +113,7 @@ func (p *Proxy) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", p.server)
+		server, err := net.Dial("tcp", p.target())
 		if err != nil {
 			_ = client.Close() // a server that is away looks like that
 			continue
@@ -187,6 +208,7 @@ func (p *Proxy) cut(packet []byte) (Cut, bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.queries++
 	for _, statement := range p.statements {
 		if p.armed && strings.HasPrefix(string(packet[header+1:]), statement) {
 			p.armed = false

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+const seqImportAbout = `Takes sequences over from another system: makes the sequence NAME if it is missing and raises it above what the system
+has given under KEY, plus the margin, and above the ids in use in what the sequence fills. It never lowers anything; a
+second call does no harm. SYSTEM is one of
+
+  leaf            KEY is a biz_tag of the table leaf_alloc: next_id = max_id, cache = step
+  tinyid          KEY is a biz_type of the table tiny_id_info: next_id = max_id + 1, cache = step
+  auto_increment  KEY is a table: next_id = AUTO_INCREMENT, at least MAX(id) + 1. Also for Flickr's ticket servers
+  idgo            KEY is a key's table: next_id = id + 1 + 2000, as idgo gives up to 2000 ids more than its table says
+  redis           KEY is a counter of INCR: next_id = its value + 1
+
+SOURCE is a DSN, user:password@tcp(host:port)/database, or redis://user:password@host:port/number. Give --from once for
+each server that gives ids under the same key, as with auto_increment_offset or tinyid's remainder: the largest counts.
+
+Stop what takes ids from the old system first. If it cannot be, give a margin of more ids than the system gives until it
+is stopped; import again when it is. A Redis that lost its latest writes (appendfsync everysec) needs a margin too.`
+
+// importSystems opens a source of each system.
+var importSystems = map[string]func(ctx context.Context, dsn string) (oldSystem, error){
+	"leaf":           openLeaf,
+	"tinyid":         openTinyid,
+	"auto_increment": openAutoIncrement,
+	"idgo":           openIdgo,
+	"redis":          openRedis,
+}
+
+// oldSystem is one server of a system that gives ids.
+type oldSystem interface {
+	// counter reads where a counter stands. It fails when there is none of that key.
+	counter(ctx context.Context, key string) (counter, error)
+	close() error
+}
+
+// counter is where an old system's counter stands.
+type counter struct {
+	next int64  // the first id that the system has not given yet
+	step int64  // how many ids it reserves at once; 0 when it does not say
+	note string // what an operator should know of it, if anything
+}
+
+// runSeqImport is `seqgate seq import`.
+func runSeqImport(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
+	var from source
+	i := importer{seeder: seeder{editor: editor{out: stdout}}}
+	fs := newFlags("seq import", "SYSTEM --from SOURCE --config FILE | --upstream DSN [--margin N] [--cache N] [--dry-run] NAME=KEY ...",
+		seqImportAbout, stdout)
+	from.flags(fs)
+	fs.Func("from", "the `SOURCE` to read, a server of the old system; may be given several times", func(text string) error {
+		i.sources = append(i.sources, text)
+		return nil
+	})
+	fs.Int64Var(&i.margin, "margin", 0, "`N` ids to leave out above what the old system has given")
+	cache := countFlag(fs, "cache", sequence.DefaultCache, "`N` ids that a new sequence reserves at once, if the old system does not say")
+	fs.BoolVar(&i.dryRun, "dry-run", false, "print the SQL and run none of it; the old system is read all the same")
+	if args, err = parseArgs(fs, args); err != nil {
+		return err
+	}
+	if err := i.parse(args); err != nil {
+		return err
+	}
+	i.cache = int64(*cache)
+	if i.cluster, err = from.openCluster(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.cluster.close()) }()
+	seeds, err := i.seeds(ctx)
+	if err != nil {
+		return err
+	}
+	return i.run(ctx, seeds)
+}
+
+// importer is a seeder with counters of an old system.
+type importer struct {
+	seeder
+	system        string
+	sources       []string    // of the flag --from
+	pairs         [][2]string // names of sequences and their keys
+	margin, cache int64
+}
+
+// parse reads SYSTEM and NAME=KEY.
+func (i *importer) parse(args []string) error {
+	systems := slices.Sorted(maps.Keys(importSystems))
+	switch {
+	case len(args) == 0:
+		return usagef("no system given: write one of %s: see seqgate seq import --help", strings.Join(systems, ", "))
+	case importSystems[args[0]] == nil:
+		return usagef("unknown system %q: %s", args[0], vschema.Suggest(args[0], systems))
+	case len(i.sources) == 0:
+		return usagef("no source given: write --from and the DSN of the old system: see seqgate seq import --help")
+	case len(args) == 1:
+		return usagef("no sequences given: write NAME=KEY, such as users_seq=users: see seqgate seq import --help")
+	case i.margin < 0:
+		return usagef("--margin %d: write a whole number from 0", i.margin)
+	}
+	i.system = args[0]
+	for _, arg := range args[1:] {
+		name, key, ok := strings.Cut(arg, "=")
+		if !ok || name == "" || key == "" {
+			return usagef("%q: write NAME=KEY, such as users_seq=users", arg)
+		}
+		i.pairs = append(i.pairs, [2]string{name, key})
+	}
+	return nil
+}
+
+// seeds says what the sequences are to become, when all counters have been read.
+func (i *importer) seeds(ctx context.Context) (seeds []seed, err error) {
+	for _, pair := range i.pairs {
+		b, err := i.binding(pair[0])
+		if err != nil {
+			return nil, err
+		}
+		seeds = append(seeds, seed{binding: b, next: 1})
+	}
+	servers, err := i.open(ctx)
+	defer func() {
+		for _, s := range servers {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	for n, pair := range i.pairs {
+		if err := i.read(ctx, servers, pair[1], &seeds[n]); err != nil {
+			return nil, err
+		}
+	}
+	return seeds, nil
+}
+
+// open connects to the sources; it returns those that it reached also with an error.
+func (i *importer) open(ctx context.Context) ([]oldSystem, error) {
+	var servers []oldSystem
+	for n, dsn := range i.sources {
+		s, err := importSystems[i.system](ctx, dsn)
+		if err != nil {
+			return servers, fmt.Errorf("source %d: %w", n+1, err)
+		}
+		servers = append(servers, s)
+	}
+	return servers, nil
+}
+
+// read reads a counter on all its servers: the largest counts.
+func (i *importer) read(ctx context.Context, servers []oldSystem, key string, d *seed) error {
+	for n, s := range servers {
+		found, err := s.counter(ctx, key)
+		if err != nil {
+			return fmt.Errorf("source %d: %s %q: %w", n+1, i.system, key, err)
+		}
+		if err := i.note("%s: %s %q stands at %d in source %d%s", d.sequence, i.system, printable(key), found.next, n+1, found.note); err != nil {
+			return err
+		}
+		d.next, d.cache = max(d.next, found.next), max(d.cache, found.step)
+	}
+	if d.cache < 1 {
+		d.cache = i.cache
+	}
+	if d.next > math.MaxInt64-i.margin {
+		return inSequence(d.sequence, fmt.Errorf("%d and a margin of %d are past the last id, %d", d.next, i.margin, int64(math.MaxInt64)))
+	}
+	d.next += i.margin
+	return nil
+}
+
+// binding finds the sequence. In a vschema it must be named, since it is made when it is missing.
+func (i *importer) binding(arg string) (binding, error) {
+	name := i.cluster.table(arg)
+	if v := i.cluster.cfg.VSchema; v != nil {
+		k, _ := v.Keyspace(name.keyspace)
+		if t, ok := k.Table(name.table); !ok || t.Type != vschema.Sequence {
+			return binding{}, usagef(`the vschema has no sequence %s: write "%s": {"type": "sequence"} there`, name, name.table)
+		}
+	}
+	if i.cluster.isKeyed(name) {
+		return binding{}, inSequence(name, i.cluster.oneRow(name))
+	}
+	b, err := i.cluster.binding(name)
+	return b, inSequence(name, err)
+}
+
+// above is the id after the last one given.
+func above(last int64) (int64, error) {
+	if last == math.MaxInt64 {
+		return 0, fmt.Errorf("its ids are used up: the last was %d", last)
+	}
+	return last + 1, nil
+}

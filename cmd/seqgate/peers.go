@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
+)
+
+// keyedSequences holds the keyed sequences of the process, each made on its first use.
+type keyedSequences struct {
+	cfg       *Config
+	keyspaces map[string]*proxy.Keyspace
+	log       *slog.Logger
+	peers     *peers
+
+	mu     sync.Mutex // guards what follows
+	open   map[sequence.Name]*keyed.Sequence
+	closed bool
+}
+
+func newKeyedSequences(cfg *Config, keyspaces map[string]*proxy.Keyspace, log *slog.Logger) *keyedSequences {
+	return &keyedSequences{cfg: cfg, keyspaces: keyspaces, log: log, peers: &peers{cfg: cfg, open: map[peer]*sql.DB{}},
+		open: map[sequence.Name]*keyed.Sequence{}}
+}
+
+// get gives the sequence of that name.
+func (k *keyedSequences) get(name sequence.Name) (*keyed.Sequence, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s := k.open[name]; s != nil {
+		return s, nil
+	}
+	keyspace, ok := k.keyspaces[name.Keyspace]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
+	case k.closed:
+		return nil, fmt.Errorf("sequence %s: %w", name, sequence.ErrClosed)
+	}
+	s := keyed.Open(keyspace.Refills, name, keyed.Config{
+		Address: k.cfg.advertised(), Forward: k.peers.ask, Lease: k.cfg.Sequences.Lease, Logger: k.log})
+	k.open[name] = s
+	return s, nil
+}
+
+// close releases all leases, so that other seqgates go on at once.
+func (k *keyedSequences) close(ctx context.Context) error {
+	k.mu.Lock()
+	k.closed = true
+	open := k.open
+	k.mu.Unlock()
+	errs := make(chan error, len(open))
+	for _, s := range open {
+		go func() { errs <- s.Close(ctx) }()
+	}
+	var all []error
+	for range open {
+		all = append(all, <-errs)
+	}
+	return errors.Join(append(all, k.peers.close())...)
+}
+
+// advertised is where other seqgates reach this one; empty when they cannot.
+func (c *Config) advertised() string {
+	if c.Advertise != "" {
+		return c.Advertise
+	}
+	for _, addr := range c.Listen {
+		host, _, err := net.SplitHostPort(addr)
+		if ip := net.ParseIP(host); err == nil && host != "" && (ip == nil || !ip.IsUnspecified()) {
+			return addr
+		}
+	}
+	return ""
+}
+
+// peers are the other seqgates, which hold the leases of other sections of keyed sequences. They are asked as by any
+// MySQL client, and known by proxy.PeerAttribute.
+type peers struct {
+	cfg  *Config
+	mu   sync.Mutex
+	open map[peer]*sql.DB
+}
+
+type peer struct{ addr, keyspace string }
+
+// peerConnections bounds the connections to each of the others.
+const peerConnections = 8
+
+// ask implements [keyed.Forward] by SELECT NEXT n VALUES ... FOR KEY, all in one text.
+func (p *peers) ask(ctx context.Context, addr string, name sequence.Name, wants []keyed.Want) (got []sequence.Range, err error) {
+	db, err := p.pool(addr, name.Keyspace)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, nextOfKeys(name, wants))
+	if err != nil {
+		return nil, peerError(err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for _, w := range wants {
+		var first int64
+		for rows.Next() {
+			if err := rows.Scan(&first); err != nil {
+				return nil, err
+			}
+		}
+		if err := rows.Err(); err != nil {
+			return nil, peerError(err)
+		}
+		got = append(got, sequence.Range{First: first, N: w.N})
+		rows.NextResultSet()
+	}
+	return got, peerError(rows.Err())
+}
+
+// nextOfKeys is the text that asks for values. The keys are written so that no sql_mode and no character set reads them
+// in another way.
+func nextOfKeys(name sequence.Name, wants []keyed.Want) string {
+	var b strings.Builder
+	for i, w := range wants {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(&b, "SELECT NEXT %d VALUES FROM %s.%s FOR KEY X'%s'", w.N, quote(name.Database), quote(name.Table), hex.EncodeToString(w.Key))
+	}
+	return b.String()
+}
+
+// peerError tells what asking again cannot mend.
+func peerError(err error) error {
+	const exhausted = 1467 // ER_AUTOINC_READ_FAILED
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) && answer.Number == exhausted {
+		return fmt.Errorf("%w: %w", sequence.ErrExhausted, err)
+	}
+	return err
+}
+
+// pool gives the connections to another seqgate. They log in as the first of the users, who are the same in all seqgates,
+// or as the keyspace's own user.
+func (p *peers) pool(addr, keyspace string) (*sql.DB, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := peer{addr, keyspace}
+	if db := p.open[key]; db != nil {
+		return db, nil
+	}
+	k, ok := p.cfg.Keyspace(keyspace)
+	if !ok {
+		return nil, fmt.Errorf("keyspace %q is not configured", keyspace)
+	}
+	cfg := mysql.NewConfig()
+	cfg.Net, cfg.Addr, cfg.DBName = "tcp", addr, keyspace
+	cfg.User, cfg.Passwd = k.Shards[0].DSN.User, k.Shards[0].DSN.Passwd
+	if len(p.cfg.Users) > 0 {
+		cfg.User, cfg.Passwd = p.cfg.Users[0].Name, p.cfg.Users[0].Password
+	}
+	cfg.TLSConfig, cfg.MultiStatements = "preferred", true // each seqgate has a certificate of its own
+	cfg.ConnectionAttributes = proxy.PeerAttribute + ":1"
+	cfg.Timeout, cfg.Logger = time.Second, &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("reach the seqgate at %s: %w", addr, err)
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(peerConnections)
+	db.SetMaxIdleConns(peerConnections)
+	db.SetConnMaxIdleTime(time.Minute)
+	p.open[key] = db
+	return db, nil
+}
+
+func (p *peers) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, db := range p.open {
+		errs = append(errs, db.Close())
+	}
+	return errors.Join(errs...)
+}

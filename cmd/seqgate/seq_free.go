@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// freeIDs are the ids that no row has had, as far as can be seen: next and those above it, up to last, the end of the
+// narrowest column's type.
+type freeIDs struct {
+	next, last int64
+	missing    []tableName // tables that do not exist yet
+}
+
+// firstFree returns the first id above every id in use in the columns that a sequence fills: above MAX(column) and at
+// least the AUTO_INCREMENT counter; 1 where there is nothing yet. A sequence that starts there repeats no id that a row
+// has, unless rows come past seqgate meanwhile. It changes nothing. It fails when the ids of a column are used up.
+func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64, err error) {
+	k, ok := cfg.Keyspace(name.Keyspace)
+	if !ok {
+		return 0, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
+	}
+	if dsn := k.Shards[0].DSN; dsn.DBName != name.Database {
+		// Another database of the keyspace's server: a vschema says nothing of it, the convention holds in each.
+		if cfg.VSchema != nil {
+			return 1, nil
+		}
+		dsn = dsn.Clone()
+		dsn.DBName = name.Database
+		cfg = &Config{Keyspaces: []Keyspace{{Name: k.Name, Shards: []Shard{{Name: wholeRange, DSN: dsn}}}}}
+	}
+	c := newCluster(ctx, cfg)
+	defer func() { err = errors.Join(err, c.close()) }()
+	b, err := c.binding(tableName{name.Keyspace, name.Table})
+	if err != nil {
+		return 0, err
+	}
+	free, err := c.free(ctx, b)
+	return free.next, err
+}
+
+// free reads the ids in use in all that a sequence fills, at the same time; a server's pool bounds how many of its tables
+// are read at once.
+func (c *cluster) free(ctx context.Context, b binding) (freeIDs, error) {
+	each := make([]freeIDs, len(b.fills))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, f := range b.fills {
+		group.Go(func() (err error) {
+			if each[i], err = c.freeIn(ctx, f); err != nil {
+				err = fmt.Errorf("table %s: %w", f.tableName, err)
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	all := freeIDs{next: 1, last: math.MaxInt64}
+	for _, f := range each {
+		all = freeIDs{max(all.next, f.next), min(all.last, f.last), append(all.missing, f.missing...)}
+	}
+	return all, err
+}
+
+// freeIn reads the ids in use in one column; a table that does not exist yet uses none.
+func (c *cluster) freeIn(ctx context.Context, f filled) (freeIDs, error) {
+	s, err := c.server(f.keyspace)
+	if err != nil {
+		return freeIDs{}, err
+	}
+	t, ok := s.tables[f.table]
+	if !ok {
+		return freeIDs{1, math.MaxInt64, []tableName{f.tableName}}, nil
+	}
+	column, err := t.filledColumn(f.column)
+	if err != nil {
+		return freeIDs{}, err
+	}
+	used, err := s.readUsedIDs(ctx, f.table, column.name)
+	if err != nil {
+		return freeIDs{}, err
+	}
+	next, err := used.next()
+	if err == nil && next > column.maxID() {
+		err = fmt.Errorf("the ids are used up: %s is a %s, which ends at %d: make it a BIGINT", column.name, column.typeName(), column.maxID())
+	}
+	return freeIDs{next: next, last: column.maxID()}, err
+}
+
+// filledColumn finds a column that can hold a sequence's ids.
+func (t *dbTable) filledColumn(name string) (dbColumn, error) {
+	column, ok := t.column(name)
+	switch {
+	case !ok:
+		return column, fmt.Errorf("there is no column %s: %s", name, vschema.Suggest(name, columnNames(t.columns)))
+	case column.maxID() == 0:
+		return column, fmt.Errorf("the column %s is a %s, which holds no sequence's ids: make it a BIGINT", column.name, column.dataType)
+	}
+	return column, nil
+}
+
+func columnNames(columns []dbColumn) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return names
+}

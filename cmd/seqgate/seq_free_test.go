@@ -1,0 +1,45 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+func TestFirstFree(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		p := newPlace(t, s, "", "CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (41)", "CREATE TABLE text (id CHAR(8) PRIMARY KEY)")
+		other := newSource(t, s, []string{"CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 100"})
+		withVSchema := newPlace(t, s, initVSchema, "CREATE TABLE a (id BIGINT PRIMARY KEY)", "INSERT INTO a VALUES (10)",
+			"CREATE TABLE b (id CHAR(8) PRIMARY KEY, n INT UNSIGNED)", "INSERT INTO b VALUES ('x', 20)")
+		tests := []struct {
+			name  string
+			place *place
+			of    sequence.Name
+			want  int64 // 0: an error
+		}{
+			{"convention", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "t_seq"}, 42},
+			{"fills nothing", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "alone"}, 1},
+			{"no table", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "nope_seq"}, 1},
+			{"not fillable", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "text_seq"}, 1},
+			{"another database", p, sequence.Name{Keyspace: "main", Database: other, Table: "t_seq"}, 100},
+			{"no keyspace", p, sequence.Name{Keyspace: "nope", Database: p.name, Table: "t_seq"}, 0},
+			{"vschema", withVSchema, sequence.Name{Keyspace: "main", Database: withVSchema.name, Table: "shared_seq"}, 21},
+			{"table of the vschema missing", withVSchema, sequence.Name{Keyspace: "main", Database: withVSchema.name, Table: "later_seq"}, 1},
+			{"outside of the vschema", withVSchema, sequence.Name{Keyspace: "main", Database: other, Table: "t_seq"}, 1},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				cfg, err := (&source{file: tt.place.from[1]}).load()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := firstFree(t.Context(), cfg, tt.of)
+				if got != tt.want || (err != nil) != (tt.want == 0) {
+					t.Errorf("firstFree = %d, %v, want %d", got, err, tt.want)
+				}
+			})
+		}
+	})
+}

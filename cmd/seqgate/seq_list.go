@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"text/tabwriter"
+)
+
+const seqListAbout = `Lists every sequence: those that the vschema names, or those of the convention and other tables with a sequence's comment.
+Shows what its row holds, the columns that it fills, the largest id in each, and the share of the column's type that
+next_id has passed; and what is wrong. It changes nothing.`
+
+// runSeqList is `seqgate seq list`. Servers that are away do not keep it from listing the others.
+func runSeqList(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
+	var from source
+	fs := newFlags("seq list", "--config FILE | --upstream DSN [--json]", seqListAbout, stdout)
+	from.flags(fs)
+	asJSON := fs.Bool("json", false, "print a JSON list for programs; ids are numbers up to 2^63-1")
+	if args, err = parseArgs(fs, args); err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		return usagef("unexpected argument %q: see seqgate seq list --help", args[0])
+	}
+	c, err := from.openCluster(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	reached, away := c.reach()
+	list := c.list(ctx, bindings(c.cfg, reached))
+	if *asJSON {
+		err = printJSON(stdout, list)
+	} else {
+		err = printTable(stdout, list)
+	}
+	return errors.Join(err, away)
+}
+
+// listed is a sequence in the list; its JSON is what --json prints.
+type listed struct {
+	Keyspace string         `json:"keyspace"`
+	Table    string         `json:"table"`
+	NextID   *int64         `json:"next_id"` // null: cannot be read
+	Cache    *int64         `json:"cache"`
+	Fills    []listedColumn `json:"fills"`
+	Problems []string       `json:"problems"`
+
+	name tableName
+}
+
+// listedColumn is a column that a sequence fills.
+type listedColumn struct {
+	Keyspace string   `json:"keyspace"`
+	Table    string   `json:"table"`
+	Column   string   `json:"column"`
+	Type     string   `json:"type,omitempty"`
+	MaxID    *int64   `json:"max_id"` // the largest in use; null: cannot be read
+	Used     *float64 `json:"used"`   // share of the type's ids that next_id has passed, 0 to 1
+
+	name string
+}
+
+func (l *listed) problem(format string, args ...any) {
+	l.Problems = append(l.Problems, fmt.Sprintf(format, args...))
+}
+
+// list reads all sequences, and what they fill, at the same time as far as the servers' pools allow.
+func (c *cluster) list(ctx context.Context, all []binding) []listed {
+	list := make([]listed, len(all))
+	var group sync.WaitGroup
+	for i, b := range all {
+		l := &list[i]
+		*l = listed{Keyspace: b.sequence.keyspace, Table: b.sequence.table, Fills: []listedColumn{}, Problems: []string{}, name: b.sequence}
+		group.Go(func() { c.read(ctx, b, l) })
+	}
+	group.Wait()
+	return list
+}
+
+func (c *cluster) read(ctx context.Context, b binding, l *listed) {
+	row, faults := c.readRow(ctx, b.sequence)
+	for _, fault := range faults {
+		l.problem("%s: %v", b.sequence, fault)
+	}
+	if row != nil && row.next.Valid {
+		l.NextID = &row.next.Int64
+	}
+	if row != nil && row.cache.Valid {
+		l.Cache = &row.cache.Int64
+	}
+	for _, f := range b.fills {
+		column, err := c.readColumn(ctx, f, row)
+		if err != nil {
+			l.problem("%s: %v", column.name, err)
+		}
+		l.Fills = append(l.Fills, column)
+	}
+}
+
+// readRow returns the row as far as there is one, and what is wrong with the sequence.
+func (c *cluster) readRow(ctx context.Context, name tableName) (row *seqRow, faults []error) {
+	if err := c.oneRow(name); err != nil {
+		return nil, []error{err}
+	}
+	s, err := c.server(name.keyspace)
+	if err != nil {
+		return nil, []error{err}
+	}
+	t, ok := s.tables[name.table]
+	if !ok {
+		return nil, []error{errors.New("the sequence table is missing: run seqgate init")}
+	}
+	quoted := s.quoted(name.table)
+	for _, fault := range t.sequenceFaults(quoted) {
+		faults = append(faults, fmt.Errorf("the table %s", fault))
+	}
+	if !t.hasSequenceColumns() {
+		return nil, faults
+	}
+	rows, err := s.readSequence(ctx, name.table)
+	if err != nil {
+		return nil, append(faults, err)
+	}
+	if fault := rowFault(quoted, rows); fault != "" {
+		faults = append(faults, errors.New(fault))
+	}
+	if len(rows) == 1 {
+		row = &rows[0]
+	}
+	return row, faults
+}
+
+// readColumn returns a column with its ids in use, and what is wrong with it for a sequence with that row; a row of nil
+// says nothing.
+func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listedColumn, error) {
+	l := listedColumn{Keyspace: f.keyspace, Table: f.table, Column: f.column, name: f.String() + "." + printable(f.column)}
+	s, err := c.server(f.keyspace)
+	if err != nil {
+		return l, err
+	}
+	t, ok := s.tables[f.table]
+	if !ok {
+		return l, errors.New("the table does not exist")
+	}
+	column, err := t.filledColumn(f.column)
+	if err != nil {
+		return l, err
+	}
+	l.Type = column.typeName()
+	used, err := s.readUsedIDs(ctx, f.table, column.name)
+	if err != nil {
+		return l, err
+	}
+	l.MaxID = &used.max
+	if row == nil || !row.next.Valid {
+		return l, nil
+	}
+	next := max(row.next.Int64, 1)
+	share := min(1, float64(next-1)/float64(column.maxID()))
+	l.Used = &share
+	return l, rangeFault(next, used, column)
+}
+
+// rangeFault says what is wrong with a next_id for a column with these ids in use.
+func rangeFault(next int64, used usedIDs, column dbColumn) error {
+	last := column.maxID()
+	switch left := last - next + 1; {
+	case next <= used.max:
+		return fmt.Errorf("next_id %d is not above the largest id %d, ids would repeat: run seqgate init", next, used.max)
+	case next > last:
+		return fmt.Errorf("the ids are used up: next_id %d is past the end of %s, %d: make it a BIGINT", next, column.typeName(), last)
+	case next < used.counter:
+		return fmt.Errorf("next_id %d is below the AUTO_INCREMENT counter %d, ids of deleted rows may be given again: run seqgate init", next, used.counter)
+	case left < last/10:
+		return fmt.Errorf("only %d ids are left of %s: make it a BIGINT", left, column.typeName())
+	}
+	return nil
+}
+
+func printJSON(w io.Writer, list []listed) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(list)
+}
+
+// printTable prints a line for each column that is filled, and below all of them what is wrong.
+func printTable(w io.Writer, list []listed) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SEQUENCE\tNEXT_ID\tCACHE\tFILLS\tMAX\tUSED")
+	var problems []string
+	for _, l := range list {
+		first := fmt.Sprintf("%s\t%s\t%s", l.name, orDash(l.NextID), orDash(l.Cache))
+		if len(l.Fills) == 0 {
+			fmt.Fprintf(t, "%s\t-\t-\t-\n", first)
+		}
+		for _, f := range l.Fills {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", first, f.name, orDash(f.MaxID), f.usedText())
+			first = "\t\t"
+		}
+		problems = append(problems, l.Problems...)
+	}
+	if err := t.Flush(); err != nil || len(problems) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nproblems:\n  %s\n", strings.ReplaceAll(strings.Join(problems, "\n"), "\n", "\n  "))
+	return err
+}
+
+func orDash(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return fmt.Sprint(*n)
+}
+
+// usedText is the share of the type in percent.
+func (l listedColumn) usedText() string {
+	if l.Used == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%% of %s", *l.Used*100, l.Type)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seqgate/seqgate/sequence"
+)
+
+const seqNextAbout = `Reserves N ids, 1 unless said, in the row of the sequence NAME, and prints the first and the last of them on one line.
+They belong to whoever ran the command. The block is of exactly N ids, whatever the sequence's cache, and comes from the
+row, past what running seqgates hold in memory: their next ids may be smaller, and are never the same.`
+
+// runSeqNext is `seqgate seq next`.
+func runSeqNext(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	var from source
+	fs := newFlags("seq next", "--config FILE | --upstream DSN NAME [N]", seqNextAbout, stdout)
+	from.flags(fs)
+	args, err := parseArgs(fs, args)
+	if err != nil {
+		return err
+	}
+	n := int64(1)
+	switch len(args) {
+	case 2:
+		if n, err = countArgument("N", args[1]); err != nil {
+			return err
+		}
+		if n > sequence.MaxN {
+			return usagef("N %d: ask for at most %d ids at once", n, int64(sequence.MaxN))
+		}
+	case 1:
+	default:
+		return usagef("give the sequence's NAME, and how many ids: see seqgate seq next --help")
+	}
+	c, err := from.openCluster(ctx)
+	if err != nil {
+		return err
+	}
+	reserved, err := c.reserve(ctx, c.table(args[0]), n)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, reserved.First, reserved.Last())
+	return err
+}
+
+// reserve reserves n ids as a seqgate would that is configured like this. It needs no connections but to the sequence.
+func (c *cluster) reserve(ctx context.Context, name tableName, n int64) (block sequence.Range, err error) {
+	if c.isKeyed(name) {
+		return block, inSequence(name, c.oneRow(name))
+	}
+	k, err := c.keyspace(name.keyspace)
+	if err != nil {
+		return block, err
+	}
+	store, closeStore, err := openStore(c.cfg, k, name)
+	if err != nil {
+		return block, inSequence(name, err)
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	reservation, err := store.Reserve(ctx, sequence.Request{Database: k.Shards[0].DSN.DBName, Table: name.table, Need: n, Exact: true})
+	return reservation.Range, err
+}
+
+// openStore opens a sequence's row, or its stripes.
+func openStore(cfg *Config, k Keyspace, name tableName) (store sequence.Store, closeStore func() error, err error) {
+	o := cfg.Sequences.Of(name.keyspace, name.table)
+	if len(o.Stores) > 0 {
+		return openStriped(cfg, name, nil)
+	}
+	db, err := sequence.NewPool(k.Shards[0].DSN)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err = sequence.NewStore(string(o.Refill), db)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return store, db.Close, nil
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// servers are those that were reached.
+type servers []*server
+
+// of finds the server of a keyspace, nil when it was not reached.
+func (ss servers) of(keyspace string) *server {
+	for _, s := range ss {
+		if s.keyspace == keyspace {
+			return s
+		}
+	}
+	return nil
+}
+
+func (ss servers) close() error {
+	var errs []error
+	for _, s := range ss {
+		errs = append(errs, s.close())
+	}
+	return errors.Join(errs...)
+}
+
+// cluster is the servers of a configuration. Each is connected to when it is first asked for, so that a command about one
+// sequence needs no other servers than those of what it fills. It is safe for concurrent use.
+type cluster struct {
+	cfg  *Config
+	open map[string]func() (*server, error) // by keyspace
+
+	mu     sync.Mutex // guards opened
+	opened servers
+}
+
+func newCluster(ctx context.Context, cfg *Config) *cluster {
+	c := &cluster{cfg: cfg, open: map[string]func() (*server, error){}}
+	for _, k := range cfg.Keyspaces {
+		c.open[k.Name] = sync.OnceValues(func() (*server, error) {
+			s, err := connect(ctx, k)
+			if err != nil {
+				return nil, err
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.opened = append(c.opened, s)
+			return s, nil
+		})
+	}
+	return c
+}
+
+// server connects to the server of a keyspace, once.
+func (c *cluster) server(keyspace string) (*server, error) {
+	if _, err := c.keyspace(keyspace); err != nil {
+		return nil, err
+	}
+	return c.open[keyspace]()
+}
+
+func (c *cluster) keyspace(name string) (Keyspace, error) {
+	k, ok := c.cfg.Keyspace(name)
+	if !ok {
+		return k, fmt.Errorf("keyspace %q is not configured", name)
+	}
+	return k, nil
+}
+
+// reach connects to all servers at the same time. It returns those that it reached, and why not the others.
+func (c *cluster) reach() (servers, error) {
+	errs := make([]error, len(c.cfg.Keyspaces))
+	var group sync.WaitGroup
+	for i, k := range c.cfg.Keyspaces {
+		group.Go(func() { _, errs[i] = c.server(k.Name) })
+	}
+	group.Wait()
+	return c.opened, errors.Join(errs...)
+}
+
+// close closes what was opened. Nothing may be asked for afterwards.
+func (c *cluster) close() error { return c.opened.close() }
+
+// table finds the table that an argument names, as table in the default keyspace or as keyspace.table.
+func (c *cluster) table(arg string) tableName {
+	if keyspace, table, ok := strings.Cut(arg, "."); ok {
+		if _, ok := c.cfg.Keyspace(keyspace); ok {
+			return tableName{keyspace, table}
+		}
+	}
+	return tableName{c.cfg.DefaultKeyspace, arg}
+}
+
+// noTable says that there is no table of that name.
+func (c *cluster) noTable(name tableName) error {
+	if keyspace, _, ok := strings.Cut(name.table, "."); ok {
+		return usagef("there is no table %s, and no keyspace %q: write keyspace.table", name, keyspace)
+	}
+	return usagef("there is no table %s", name)
+}
+
+// binding says what a sequence fills, by the vschema or else by the convention. The sequence itself need not exist.
+func (c *cluster) binding(name tableName) (binding, error) {
+	if c.cfg.VSchema != nil {
+		all := map[tableName][]filled{}
+		vschemaBindings(c.cfg, all)
+		return binding{name, all[name]}, nil
+	}
+	s, err := c.server(name.keyspace)
+	if err != nil {
+		return binding{}, err
+	}
+	if f, ok := s.conventionFill(name.table); ok {
+		return binding{name, []filled{f}}, nil
+	}
+	return binding{sequence: name}, nil
+}
+
+// oneRow returns an error for a sequence that does not lie in one row.
+func (c *cluster) oneRow(name tableName) error {
+	switch {
+	case c.isStriped(name):
+		return errors.New("it lies in stripes on several servers, not in one row: see seqgate seq stripes")
+	case c.isKeyed(name):
+		return errors.New("it counts by key, not in one row")
+	}
+	return nil
+}
+
+// isStriped reports whether a sequence lies on several servers.
+func (c *cluster) isStriped(name tableName) bool {
+	return len(c.cfg.Sequences.Of(name.keyspace, name.table).Stores) > 0
+}
+
+// isKeyed reports whether a sequence counts by key.
+func (c *cluster) isKeyed(name tableName) bool {
+	if c.cfg.VSchema == nil {
+		return false
+	}
+	k, ok := c.cfg.VSchema.Keyspace(name.keyspace)
+	if !ok {
+		return false
+	}
+	t, ok := k.Table(name.table)
+	return ok && t.Keyed
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seqgate/seqgate/sequence"
+)
+
+const seqSetAbout = `Sets the next_id of the sequence NAME to NEXT_ID, its cache to N, or both. next_id is only raised, and only to an id
+above those in use in the columns that the sequence fills and within their types, unless --force.
+
+Running seqgates (and Vitess) hold blocks of ids in memory: they go on with those, and meet the new next_id and cache at
+their next refill. So lowering is dangerous: ids that one of them has or gave are given again by others, until it refills
+and raises next_id above its own. Stop them all before.`
+
+const seqResetAbout = `Sets the next_id of the sequence NAME to the first id above those in use in the columns that it fills, above MAX(column)
+and the AUTO_INCREMENT counter. It raises next_id freely; to lower it takes --force, and no seqgate (and no Vitess) that
+uses the sequence may run then: each holds ids in memory that would be given again.`
+
+// rowFlags are the flags of set and reset.
+type rowFlags struct {
+	from          source
+	force, dryRun bool
+}
+
+// runSeqSet is `seqgate seq set`.
+func runSeqSet(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	var flags rowFlags
+	var cache count
+	fs := newFlags("seq set", "--config FILE | --upstream DSN NAME [NEXT_ID] [--cache N] [--force] [--dry-run]", seqSetAbout, stdout)
+	flags.from.flags(fs)
+	fs.Var(&cache, "cache", "`N` ids that are reserved at once at least, from 1")
+	fs.BoolVar(&flags.force, "force", false, "also lower next_id, or set it among the ids in use or past the column's type: ids may repeat")
+	fs.BoolVar(&flags.dryRun, "dry-run", false, "print the SQL and run none of it")
+	args, err := parseArgs(fs, args)
+	if err != nil {
+		return err
+	}
+	want := wantedRow{cache: int64(cache), force: flags.force}
+	switch len(args) {
+	case 2:
+		if want.next, err = countArgument("NEXT_ID", args[1]); err != nil {
+			return err
+		}
+	case 1:
+		if want.cache == 0 {
+			return usagef("nothing to set: give NEXT_ID, --cache N or both")
+		}
+	default:
+		return usagef("give the sequence's NAME and what to set: see seqgate seq set --help")
+	}
+	return flags.change(ctx, args[0], stdout, func(c *cluster, b binding) (wantedRow, error) {
+		if want.next > 0 && !want.force {
+			want.free, err = c.free(ctx, b)
+		}
+		return want, err
+	})
+}
+
+// runSeqReset is `seqgate seq reset`.
+func runSeqReset(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	var flags rowFlags
+	fs := newFlags("seq reset", "--config FILE | --upstream DSN NAME [--force] [--dry-run]", seqResetAbout, stdout)
+	flags.from.flags(fs)
+	fs.BoolVar(&flags.force, "force", false, "also lower next_id; ids repeat if any seqgate runs that uses the sequence")
+	fs.BoolVar(&flags.dryRun, "dry-run", false, "print the SQL and run none of it")
+	args, err := parseArgs(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return usagef("give the sequence's NAME: see seqgate seq reset --help")
+	}
+	return flags.change(ctx, args[0], stdout, func(c *cluster, b binding) (wantedRow, error) {
+		if len(b.fills) == 0 {
+			return wantedRow{}, usagef("it fills no table, so that nothing says which ids are in use: set its next_id with seqgate seq set")
+		}
+		free, err := c.free(ctx, b)
+		return wantedRow{next: free.next, free: free, force: flags.force}, err
+	})
+}
+
+// change brings one sequence's row to what want says.
+func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, want func(*cluster, binding) (wantedRow, error)) (err error) {
+	c, err := f.from.openCluster(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	name := c.table(arg)
+	if err := c.oneRow(name); err != nil {
+		return inSequence(name, err)
+	}
+	b, err := c.binding(name)
+	if err != nil {
+		return inSequence(name, err)
+	}
+	s, err := c.server(name.keyspace)
+	if err != nil {
+		return err
+	}
+	t, ok := s.tables[name.table]
+	if !ok {
+		return c.noTable(name)
+	}
+	if faults := t.sequenceFaults(s.quoted(name.table)); len(faults) > 0 {
+		return inSequence(name, fmt.Errorf("the table %s", faults[0]))
+	}
+	row, err := want(c, b)
+	if err != nil {
+		return inSequence(name, err)
+	}
+	e := editor{out: stdout, dryRun: f.dryRun}
+	if err := e.edit(ctx, s, name, row.decide); err != nil {
+		return inSequence(name, err)
+	}
+	if f.force {
+		return e.note(memoryNote + ": ids repeat if one ran while next_id was lowered")
+	}
+	return e.note(memoryNote)
+}
+
+const memoryNote = "running seqgates go on with the ids that they hold in memory, and read the row at their next refill"
+
+// wantedRow is what an operator wants a sequence's row to be.
+type wantedRow struct {
+	next, cache int64 // 0: as it is
+	free        freeIDs
+	force       bool // whatever the row and free say
+}
+
+// decide is a decision. An operator's next_id may repeat ids only by force.
+func (w wantedRow) decide(now *seqRow) (seqRow, error) {
+	if now == nil {
+		return seqRow{}, errors.New("there is no row with id = 0: run seqgate init")
+	}
+	to := *now
+	to.cache = newSeqRow(0, now.usableCache(sequence.DefaultCache)).cache
+	if w.cache > 0 {
+		to.cache.Int64 = w.cache
+	}
+	if w.next > 0 {
+		to.next = newSeqRow(w.next, 0).next
+	}
+	switch {
+	case !to.next.Valid:
+		return to, errors.New("next_id is NULL: give NEXT_ID too")
+	case w.force:
+		return to, nil
+	case now.usedUp():
+		return to, errUsedUp
+	case w.next > 0:
+		return to, w.refusal(now)
+	}
+	return to, nil
+}
+
+// refusal says why next_id is not set without force.
+func (w wantedRow) refusal(now *seqRow) error {
+	switch {
+	case w.next < now.next.Int64:
+		return fmt.Errorf("next_id is %d: lowered to %d, ids would be given again that running seqgates hold in memory or have given to clients; "+
+			"stop every seqgate and Vitess that uses the sequence, see that no row has such an id, and repeat it with --force", now.next.Int64, w.next)
+	case w.next < w.free.next:
+		return fmt.Errorf("ids up to %d are in use: from %d on they would be given again; give at least %d, or --force", w.free.next-1, w.next, w.free.next)
+	case w.next > w.free.last:
+		return fmt.Errorf("the ids of the column that it fills end at %d: from %d on every INSERT would fail; give a smaller NEXT_ID, or --force", w.free.last, w.next)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/seqgate/seqgate/sequence"
+)
+
+const seqStripesAbout = `Lists the stripes of a sequence that lies on several servers (sequences.overrides, stores): which server has each, and
+where it stands. A move that did not come to its end shows the server that is to get the stripe. It changes nothing.`
+
+const seqMoveAbout = `Moves a stripe of a sequence that lies on several servers to another of them, while seqgates use it. Both servers must
+answer. A move that failed half-way is ended by calling it again.`
+
+// openStriped opens a sequence that lies on several servers; it does not connect yet. Its table lies in the database of
+// the keyspace on all of them. Servers that begin and cease to fail are logged to log; nil logs nothing.
+func openStriped(cfg *Config, name tableName, log *slog.Logger) (striped *sequence.Striped, closeAll func() error, err error) {
+	o := cfg.Sequences.Of(name.keyspace, name.table)
+	var servers []sequence.StripeServer
+	closeAll = func() error {
+		var errs []error
+		for _, s := range servers {
+			errs = append(errs, s.DB.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for _, store := range o.Stores {
+		db, err := sequence.NewPool(store.DSN)
+		if err != nil {
+			return nil, nil, errors.Join(err, closeAll())
+		}
+		servers = append(servers, sequence.StripeServer{Name: store.Name, DB: db})
+	}
+	layout := sequence.StripeLayout{Stripes: o.Stripes, Chunk: o.StripeChunk}
+	striped, err = sequence.NewStriped(servers, string(o.Refill), layout, log)
+	if err != nil {
+		return nil, nil, errors.Join(err, closeAll())
+	}
+	return striped, closeAll, nil
+}
+
+// withStriped opens the sequence that an argument names for the time of a call.
+func (s *source) withStriped(ctx context.Context, arg string, f func(striped *sequence.Striped, database, table string) error) (err error) {
+	c, err := s.openCluster(ctx)
+	if err != nil {
+		return err
+	}
+	name := c.table(arg)
+	if !c.isStriped(name) {
+		return usagef("sequence %s lies on one server: sequences.overrides has no stores for it", name)
+	}
+	k, err := c.keyspace(name.keyspace)
+	if err != nil {
+		return err
+	}
+	striped, closeAll, err := openStriped(c.cfg, name, nil)
+	if err != nil {
+		return inSequence(name, err)
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	return f(striped, k.Shards[0].DSN.DBName, name.table)
+}
+
+// runSeqStripes is `seqgate seq stripes`.
+func runSeqStripes(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	var from source
+	fs := newFlags("seq stripes", "--config FILE | --upstream DSN NAME", seqStripesAbout, stdout)
+	from.flags(fs)
+	args, err := parseArgs(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(args) != 1 {
+		return usagef("give the sequence's NAME: see seqgate seq stripes --help")
+	}
+	return from.withStriped(ctx, args[0], func(striped *sequence.Striped, database, table string) error {
+		stripes, err := striped.Stripes(ctx, database, table)
+		return errors.Join(printStripes(stdout, stripes), err)
+	})
+}
+
+func printStripes(w io.Writer, stripes []sequence.Stripe) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "STRIPE\tSERVER\tNEXT\tNEXT_ID\tCACHE\tMOVES TO")
+	for _, s := range stripes {
+		to := s.MovedTo
+		if to == "" {
+			to = "-"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%d\t%s\n", s.Number, s.Server, s.Next, s.NextID, s.Cache, to)
+	}
+	return t.Flush()
+}
+
+// runSeqMove is `seqgate seq move`.
+func runSeqMove(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	var from source
+	fs := newFlags("seq move", "--config FILE | --upstream DSN NAME STRIPE SERVER", seqMoveAbout, stdout)
+	from.flags(fs)
+	args, err := parseArgs(fs, args)
+	if err != nil {
+		return err
+	}
+	if len(args) != 3 {
+		return usagef("give the sequence's NAME, the STRIPE's number and the SERVER's name: see seqgate seq move --help")
+	}
+	stripe, err := strconv.Atoi(args[1])
+	if err != nil {
+		return usagef("STRIPE %q: write its number, as seqgate seq stripes shows it", args[1])
+	}
+	return from.withStriped(ctx, args[0], func(striped *sequence.Striped, database, table string) error {
+		if err := striped.Move(ctx, database, table, stripe, args[2]); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(stdout, "stripe %d is on %s\n", stripe, args[2])
+		return err
+	})
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// stores makes the store of each sequence, as the configuration wants it.
+type stores struct {
+	cfg       *Config
+	keyspaces map[string]*proxy.Keyspace
+	log       *slog.Logger
+
+	mu     sync.Mutex
+	opened []func() error // close what striped sequences opened
+}
+
+// open gives the settings of a sequence. It does not connect yet.
+func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
+	k, ok := s.keyspaces[name.Keyspace]
+	if !ok {
+		return sequence.Settings{}, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
+	}
+	own := s.cfg.Sequences.Of(name.Keyspace, name.Table)
+	store, err := s.store(name, own, k)
+	if err != nil {
+		return sequence.Settings{}, err
+	}
+	if own.FailoverSkip > 0 {
+		store = sequence.Failover(store, own.FailoverSkip)
+	}
+	return sequence.Settings{Store: store, Ordered: own.Ordered}, nil
+}
+
+func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspace) (sequence.RowStore, error) {
+	if own.Stores != nil {
+		return s.striped(name)
+	}
+	store, err := sequence.NewStore(string(own.Refill), k.Refills)
+	if err != nil || !s.cfg.Sequences.AutoCreate {
+		return store, err
+	}
+	return sequence.AutoCreate(store, k.Refills, func(ctx context.Context) (next, cache int64, err error) {
+		next, err = firstFree(ctx, s.cfg, name)
+		return next, sequence.DefaultCache, err
+	}), nil
+}
+
+func (s *stores) striped(name sequence.Name) (sequence.RowStore, error) {
+	store, closeAll, err := openStriped(s.cfg, tableName{name.Keyspace, name.Table}, s.log)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened = append(s.opened, closeAll)
+	return store, nil
+}
+
+// close closes what open opened, after the registry.
+func (s *stores) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, closeAll := range s.opened {
+		errs = append(errs, closeAll())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,71 @@
+package sequence
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// AutoCreate returns store with the ability to make its one sequence where that is missing. When the table or its row 0
+// is not there, it asks seed for the first id above every id in use, 1 or more, and the cache, 1 or more, makes both in db
+// by [Seed], and tries again, once. Any number of processes may do so at the same time. db is a pool from [NewPool] whose
+// user may create tables.
+//
+// It makes nothing once it has given ids: a table that vanishes from under running processes is no new sequence. Their
+// ids in memory are in no table yet, so that seed cannot know them, and a row made by it would give them to others. The
+// error stands then until somebody makes the table by hand, or has stopped all processes that use it.
+//
+// Nor does it make rows other than 0, which are parts of a sequence that somebody laid out.
+func AutoCreate(store RowStore, db *sql.DB, seed func(ctx context.Context) (next, cache int64, err error)) RowStore {
+	return &autoCreate{RowStore: store, db: db, seed: seed}
+}
+
+type autoCreate struct {
+	RowStore
+	db     *sql.DB
+	seed   func(ctx context.Context) (next, cache int64, err error)
+	served atomic.Bool // it has given ids
+}
+
+// Reserve implements [Store]. When it cannot make what is missing, the error matches ErrNoTable or ErrNoRow still, and
+// says why.
+func (s *autoCreate) Reserve(ctx context.Context, q Request) (Reservation, error) {
+	res, err := s.RowStore.Reserve(ctx, q)
+	if missing := s.missing(q, err); missing != nil {
+		if err := s.create(ctx, q); err != nil {
+			return Reservation{}, missing.notCreated(err)
+		}
+		res, err = s.RowStore.Reserve(ctx, q)
+	}
+	if err == nil {
+		s.served.Store(true)
+	}
+	return res, err
+}
+
+// missing returns err as what says that a sequence is missing which may be created, else nil.
+func (s *autoCreate) missing(q Request, err error) *Error {
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != ErrNoTable && e.Kind != ErrNoRow || q.Row != 0 || s.served.Load() {
+		return nil
+	}
+	return e
+}
+
+func (s *autoCreate) create(ctx context.Context, q Request) error {
+	next, cache, err := s.seed(ctx)
+	if err != nil {
+		return fmt.Errorf("find the first free id for sequence %s.%s: %w", q.Database, q.Table, err)
+	}
+	return Seed(ctx, s.db, q.Database, q.Table, next, cache)
+}
+
+// notCreated returns e with the reason why it stands, or the reason alone when another attempt may do better.
+func (e *Error) notCreated(reason error) error {
+	if isTemporary(reason) {
+		return reason
+	}
+	return &Error{Kind: e.Kind, Sequence: e.Sequence, Cause: reason, Text: fmt.Sprintf("%s (auto_create could not: %v)", e.Text, reason)}
+}
