@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,16 +30,20 @@ func newKeyedGate(t *testing.T, s *servertest.Server, keyType string) *gate {
 		t.Fatal(err)
 	}
 	exec(t, s.Open(t, database), "CREATE TABLE messages (user_id "+keyType+", seq_no BIGINT, body VARCHAR(20), PRIMARY KEY (user_id, seq_no))")
-	seq := keyed.Open(pool, sequence.Name{Keyspace: "main", Database: database, Table: "msg_seq"}, keyed.Config{})
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if err := seq.Close(ctx); err != nil {
-			t.Errorf("release the leases: %v", err)
-		}
-	})
+	open := func(table string) *keyed.Sequence {
+		seq := keyed.Open(pool, sequence.Name{Keyspace: "main", Database: database, Table: table}, keyed.Config{})
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			if err := seq.Close(ctx); err != nil {
+				t.Errorf("release the leases: %v", err)
+			}
+		})
+		return seq
+	}
+	sequences := map[string]*keyed.Sequence{"msg_seq": open("msg_seq"), "plain_seq": open("plain_seq")}
 	return newGate(t, s, gateOptions{database: database, vschema: keyedVSchema,
-		keyed: func(sequence.Name) (*keyed.Sequence, error) { return seq, nil }})
+		keyed: func(name sequence.Name) (*keyed.Sequence, error) { return sequences[name.Table], nil }})
 }
 
 // Each key counts by itself, however the rows and keys are written.
@@ -154,8 +159,12 @@ func TestNextValueForKey(t *testing.T) {
 				t.Errorf("prepared: got %d, %v, want %d", got, err, want)
 			}
 		}
-		if _, err := c.ExecContext(t.Context(), "SELECT NEXT VALUE FROM msg_seq"); errno(err) == 0 {
-			t.Error("a keyed sequence gave a value without a key")
+		if _, err := c.ExecContext(t.Context(), "SELECT NEXT VALUE FROM msg_seq"); errno(err) != 1347 || !strings.Contains(err.Error(), "FOR KEY") {
+			t.Errorf("a keyed sequence without a key: got %v, want error 1347 that names FOR KEY", err)
+		}
+		createSequence(t, c, "plain_seq", 1, 10)
+		if _, err := c.ExecContext(t.Context(), "SELECT NEXT VALUE FROM plain_seq FOR KEY 'a'"); errno(err) != 1347 {
+			t.Errorf("a plain sequence with a key: got %v, want error 1347", err)
 		}
 		if err := stmt.QueryRowContext(t.Context(), 1, nil).Scan(new(int)); errno(err) != 1210 {
 			t.Errorf("no key: got %v, want error 1210", err)

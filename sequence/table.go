@@ -47,6 +47,9 @@ func qualified(database, table string) string { return quoted(database) + "." + 
 // quoted writes an identifier in backticks, which holds in every sql_mode.
 func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
+// KeyedComment begins the comment of the tables of package keyed. Their rows are of another kind.
+const KeyedComment = "seqgate_keyed"
+
 // check finds out whether the table says that it is a sequence. It is asked before the first block only.
 func (t table) check(ctx context.Context) error {
 	if t.Cache > 0 {
@@ -60,6 +63,10 @@ func (t table) check(ctx context.Context) error {
 		return t.noTable(nil)
 	case err != nil:
 		return t.failure("read the comment", err)
+	case strings.HasPrefix(text, KeyedComment):
+		return t.problem(ErrNotSequence, nil, "counts by key: ask it with SELECT NEXT VALUE FROM %s FOR KEY 'k', or name its key column in the vschema", t.sqlName())
+	case strings.HasPrefix(text, stripedComment):
+		return t.problem(ErrNotSequence, nil, "lies in stripes on several servers: name them in the configuration, in sequences.overrides (stores)")
 	case !strings.Contains(text, comment):
 		return t.problem(ErrNotSequence, nil, "is not a sequence: the comment of its table does not contain '%s'; if it is meant to be one, run: ALTER TABLE %s COMMENT '%s'",
 			comment, t.sqlName(), comment)

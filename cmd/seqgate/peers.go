@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +27,7 @@ type keyedSequences struct {
 	keyspaces map[string]*proxy.Keyspace
 	log       *slog.Logger
 	peers     *peers
+	address   string // where other seqgates reach this one; set before the first get
 
 	mu     sync.Mutex // guards what follows
 	open   map[sequence.Name]*keyed.Sequence
@@ -51,9 +54,22 @@ func (k *keyedSequences) get(name sequence.Name) (*keyed.Sequence, error) {
 		return nil, fmt.Errorf("sequence %s: %w", name, sequence.ErrClosed)
 	}
 	s := keyed.Open(keyspace.Refills, name, keyed.Config{
-		Address: k.cfg.advertised(), Forward: k.peers.ask, Lease: k.cfg.Sequences.Lease, Logger: k.log})
+		Address: k.address, Forward: k.peers.ask, Lease: k.cfg.Sequences.Lease, Logger: k.log})
 	k.open[name] = s
 	return s, nil
+}
+
+// snapshot returns the status of every sequence, by its name.
+func (k *keyedSequences) snapshot() []keyed.Status {
+	k.mu.Lock()
+	open := slices.Collect(maps.Values(k.open))
+	k.mu.Unlock()
+	all := make([]keyed.Status, 0, len(open))
+	for _, s := range open {
+		all = append(all, s.Status())
+	}
+	slices.SortFunc(all, func(a, b keyed.Status) int { return strings.Compare(a.Name.String(), b.Name.String()) })
+	return all
 }
 
 // close releases all leases, so that other seqgates go on at once.
@@ -74,14 +90,13 @@ func (k *keyedSequences) close(ctx context.Context) error {
 }
 
 // advertised is where other seqgates reach this one; empty when they cannot.
-func (c *Config) advertised() string {
+func (c *Config) advertised(listeners []net.Listener) string {
 	if c.Advertise != "" {
 		return c.Advertise
 	}
-	for _, addr := range c.Listen {
-		host, _, err := net.SplitHostPort(addr)
-		if ip := net.ParseIP(host); err == nil && host != "" && (ip == nil || !ip.IsUnspecified()) {
-			return addr
+	for _, l := range listeners {
+		if addr, ok := l.Addr().(*net.TCPAddr); ok && !addr.IP.IsUnspecified() {
+			return addr.String()
 		}
 	}
 	return ""

@@ -72,7 +72,7 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 	if err != nil {
 		return err
 	}
-	stopAdmin, err := serveAdmin(cfg.Admin, server, sequences, log)
+	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(server.Ready, sequences.Snapshot, keyedSequences.snapshot), log)
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,7 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 	if err != nil {
 		return err
 	}
+	keyedSequences.address = cfg.advertised(listeners)
 	var group errgroup.Group
 	for _, l := range listeners {
 		group.Go(func() error { return server.Serve(l) })
@@ -111,7 +112,7 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 
 // serveAdmin serves health and the state of sequences over HTTP, if that is
 // configured. It goes on while sessions drain, so that /readyz can tell.
-func serveAdmin(cfg Admin, server *proxy.Server, sequences *sequence.Registry, log *slog.Logger) (stop func() error, err error) {
+func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() error, err error) {
 	if cfg.Listen == "" {
 		return func() error { return nil }, nil
 	}
@@ -119,7 +120,7 @@ func serveAdmin(cfg Admin, server *proxy.Server, sequences *sequence.Registry, l
 	if err != nil {
 		return nil, fmt.Errorf("listen for admin on %s: %w", cfg.Listen, err)
 	}
-	h := &http.Server{Handler: admin.New(server.Ready, sequences.Snapshot), ReadHeaderTimeout: adminTimeout, IdleTimeout: time.Minute}
+	h := &http.Server{Handler: handler, ReadHeaderTimeout: adminTimeout, IdleTimeout: time.Minute}
 	var group errgroup.Group
 	group.Go(func() error {
 		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
 func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
@@ -19,7 +21,7 @@ func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
 
 func TestHealth(t *testing.T) {
 	ready := true
-	h := New(func() bool { return ready }, func() []sequence.Status { return nil })
+	h := New(func() bool { return ready }, func() []sequence.Status { return nil }, nil)
 	for _, path := range []string{"/livez", "/readyz"} {
 		if got := get(t, h, path).Code; got != http.StatusOK {
 			t.Errorf("%s: got %d, want 200", path, got)
@@ -39,15 +41,23 @@ func TestSequences(t *testing.T) {
 		return []sequence.Status{{
 			Name:    sequence.Name{Keyspace: "main", Database: "shop", Table: "users_seq"},
 			Current: sequence.Range{First: 1 << 60, N: 10}, Next: sequence.Range{First: 1<<60 + 10, N: 5},
-			LastError: errors.New("away"),
+			Runway: 90 * time.Second, LastError: errors.New("away"),
 		}}
+	}, func() []keyed.Status {
+		return []keyed.Status{{Name: sequence.Name{Keyspace: "main", Database: "shop", Table: "msg_seq"}, Sections: 8, Held: 3}}
 	})
 	var got []map[string]any
 	if err := json.Unmarshal(get(t, h, "/sequences").Body.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != 1 || got[0]["name"] != "shop.users_seq" || got[0]["next_id"] != "1152921504606846976" ||
-		got[0]["remaining"] != 15.0 || got[0]["last_error"] != "away" {
+		got[0]["remaining"] != 15.0 || got[0]["runway_seconds"] != 90.0 || got[0]["last_error"] != "away" {
+		t.Errorf("got %v", got)
+	}
+	if err := json.Unmarshal(get(t, h, "/keyed").Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0]["name"] != "shop.msg_seq" || got[0]["sections"] != 8.0 || got[0]["held"] != 3.0 {
 		t.Errorf("got %v", got)
 	}
 }

@@ -42,7 +42,7 @@ type table struct {
 var _ store = table{}
 
 // comment begins the comment of a keyed sequence's table; the number of sections follows it.
-const comment = "seqgate_keyed "
+const comment = sequence.KeyedComment + " "
 
 // load reads the number of sections from the table's comment, and refuses a table that does not hold just these.
 func (t table) load(ctx context.Context) (sections int, err error) {
