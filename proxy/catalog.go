@@ -393,7 +393,7 @@ func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string)
 			// as anything can be written there.
 			return e, nil
 		}
-		return nil, fmt.Errorf("describe table %s.%s: %w", schema, table, answer.Err)
+		return nil, &describeError{schema + "." + table, answer.Err}
 	}
 }
 

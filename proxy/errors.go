@@ -32,6 +32,18 @@ func (e *frontError) Unwrap() error   { return e.err }
 func (e *backendError) Error() string { return "backend connection: " + e.err.Error() }
 func (e *backendError) Unwrap() error { return e.err }
 
+// describeError is a failure to learn of a table, with which a statement that may
+// need ids ends before it reaches the server.
+type describeError struct {
+	table string
+	err   error
+}
+
+func (e *describeError) Error() string {
+	return "seqgate could not learn of table " + e.table + " from its server (" + e.err.Error() + "); try again"
+}
+func (e *describeError) Unwrap() error { return e.err }
+
 // serverError is an error packet that the backend sent in answer to a
 // statement of seqgate's own; it is passed to the client unchanged.
 type serverError struct{ packet []byte }
@@ -45,6 +57,10 @@ func (e *serverError) code() uint16 {
 
 func (e *serverError) Error() string {
 	return fmt.Sprintf("server error %d: %s", e.code(), e.packet[min(len(e.packet), 9):])
+}
+
+func errShutdown() *mysql.MyError {
+	return mysql.NewError(mysql.ER_SERVER_SHUTDOWN, "seqgate is shutting down; connect again")
 }
 
 // unsupported refuses a form of statement on a sequenced table: it must not
@@ -62,6 +78,7 @@ func clientError(err error) *mysql.MyError {
 	var count *parser.CountError
 	var connect *backend.ConnectError
 	var lost *backendError
+	var describe *describeError
 	code := uint16(mysql.ER_UNKNOWN_ERROR)
 	switch {
 	case errors.As(err, &own):
@@ -75,6 +92,8 @@ func clientError(err error) *mysql.MyError {
 	case errors.As(err, &lost):
 		return &mysql.MyError{Code: crServerLost, State: mysql.DEFAULT_MYSQL_STATE,
 			Message: "Lost connection to MySQL server during query: seqgate's connection to the server ended; connect again"}
+	case errors.As(err, &describe) && sequence.IsTemporary(err):
+		return &mysql.MyError{Code: crServerLost, State: mysql.DEFAULT_MYSQL_STATE, Message: describe.Error()}
 	case errors.Is(err, sequence.ErrNoTable):
 		code = mysql.ER_NO_SUCH_TABLE
 	case errors.Is(err, sequence.ErrNotSequence):

@@ -112,6 +112,9 @@ func (l *loginHandler) OnAuthSuccess(c *server.Conn) error {
 	}
 	l.login = login
 	back, err := l.keyspace.Backend.Dial(l.ctx, login)
+	if err != nil && l.srv.draining.Load() {
+		return errShutdown()
+	}
 	if err != nil {
 		return clientError(err)
 	}

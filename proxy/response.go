@@ -133,6 +133,10 @@ func (p *response) judge(b []byte, length int) bool {
 	case phaseFirst:
 		p.judgeFirst(b)
 	case phaseColumnEOF:
+		if first(b) == mysql.ERR_HEADER { // opening a cursor failed
+			p.phase, p.failed = phaseDone, true
+			return true
+		}
 		p.eofStatus(b)
 		p.phase = phaseRows
 		// MySQL tells here, and not in the EOF of the rows, that an OK follows.

@@ -145,8 +145,7 @@ func (s *session) waitEnded(err error) error {
 // sayShutdown tells an idle client why its connection ends.
 func (s *session) sayShutdown() error {
 	s.out = sender{}
-	err := mysql.NewError(mysql.ER_SERVER_SHUTDOWN, "seqgate is shutting down; connect again")
-	_ = s.reply(appendError(nil, err)) // the client may be gone already
+	_ = s.reply(appendError(nil, errShutdown())) // the client may be gone already
 	return io.EOF
 }
 

@@ -103,7 +103,7 @@ func (s *Sequence) settleRaise(id int64, raised bool, err error) bool {
 	case err == nil:
 		s.advance.foreign = !raised
 		s.answered(time.Now())
-	case isTemporary(err):
+	case IsTemporary(err):
 		s.away(err)
 		return false
 	default: // the next block, if there ever is one, lies above id all the same

@@ -64,7 +64,7 @@ func (s *autoCreate) create(ctx context.Context, q Request) error {
 
 // notCreated returns e with the reason why it stands, or the reason alone when another attempt may do better.
 func (e *Error) notCreated(reason error) error {
-	if isTemporary(reason) {
+	if IsTemporary(reason) {
 		return reason
 	}
 	return &Error{Kind: e.Kind, Sequence: e.Sequence, Cause: reason, Text: fmt.Sprintf("%s (auto_create could not: %v)", e.Text, reason)}

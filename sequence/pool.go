@@ -76,7 +76,7 @@ func onTable(ctx context.Context, db *sql.DB, q Request, f func(t table) error) 
 	}
 	defer conn.Close() // gives it back to the pool; that of a broken connection fails
 	err = f(table{q, conn})
-	if err != nil && isTemporary(err) {
+	if err != nil && IsTemporary(err) {
 		discard(conn)
 	}
 	return err

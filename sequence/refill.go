@@ -123,7 +123,7 @@ func (s *Sequence) settle(req Request, res Reservation, err error) bool {
 		rewound := res.Raised || s.hasMoved(res.Server)
 		s.succeeded(res)
 		s.arrive(res, rewound)
-	case isTemporary(err):
+	case IsTemporary(err):
 		s.away(err)
 		s.refilling = !s.closed
 		return s.refilling
@@ -181,7 +181,8 @@ func (s *Sequence) serve(ids Range) Range {
 	return ids
 }
 
-// refuse fails the callers that err concerns: when the ids run out those who want no less than was asked for, else all.
+// refuse fails the callers that err concerns: when there are not that many ids those who want no less than was asked for,
+// else all.
 // s.mu is held.
 func (s *Sequence) refuse(req Request, err error) {
 	s.failed(err)
@@ -191,7 +192,7 @@ func (s *Sequence) refuse(req Request, err error) {
 		s.cfg.Logger.Warn("no further ids could be fetched ahead", "error", err) // else the callers are told
 	}
 	least := int64(1)
-	if errors.Is(err, ErrExhausted) {
+	if errors.Is(err, ErrExhausted) || errors.Is(err, ErrInvalidCount) {
 		if s.retryAlone() {
 			return
 		}

@@ -32,10 +32,10 @@ var temporary = []uint16{
 	4031, // ER_CLIENT_INTERACTION_TIMEOUT
 }
 
-// isTemporary reports whether an attempt that ended with err may be followed by another. Every error of a connection is
+// IsTemporary reports whether an attempt that ended with err may be followed by another. Every error of a connection is
 // temporary: what became of a statement under way need not be known, since an attempt without a confirmed end gives no
 // ids, and the next one begins with the row as it is then.
-func isTemporary(err error) bool {
+func IsTemporary(err error) bool {
 	var own *Error
 	if errors.As(err, &own) {
 		return false

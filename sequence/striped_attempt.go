@@ -104,7 +104,7 @@ func isOfRow(err error) bool {
 func (a *attempt) failure() error {
 	err := &serversError{"no server of sequence " + a.q.Database + "." + a.q.Table + " gives ids", a.causes}
 	switch {
-	case len(a.causes) > 0 && (isTemporary(err) || !a.full):
+	case len(a.causes) > 0 && (IsTemporary(err) || !a.full):
 		return err
 	case a.full:
 		return a.q.exhausted(0)

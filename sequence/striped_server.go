@@ -96,7 +96,7 @@ func (e *serversError) Error() string {
 func (e *serversError) Unwrap() []error {
 	var passing []error
 	for _, cause := range e.causes {
-		if isTemporary(cause) {
+		if IsTemporary(cause) {
 			passing = append(passing, cause)
 		}
 	}

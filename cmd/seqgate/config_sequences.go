@@ -55,7 +55,11 @@ func (s Sequences) Of(keyspace, table string) SequenceOverride {
 	if !ok || o.Refill == "" {
 		o.Refill = s.Refill
 	}
-	if !ok || o.FailoverSkip < 0 {
+	switch {
+	case ok && o.FailoverSkip >= 0:
+	case o.Stores != nil:
+		o.FailoverSkip = 0 // its servers are no replicas of each other
+	default:
 		o.FailoverSkip = s.FailoverSkip
 	}
 	return o
@@ -125,6 +129,9 @@ func (r *configReader) override(v value) SequenceOverride {
 		o.StripeChunk = cmp.Or(o.StripeChunk, sequence.DefaultChunk)
 		if err := o.tryStripes(); err != nil {
 			r.fail(v, "%v", err)
+		}
+		if o.FailoverSkip >= o.StripeChunk {
+			r.fail(v, "failover_skip is to be below stripe_chunk, %d", o.StripeChunk)
 		}
 	}
 	return o

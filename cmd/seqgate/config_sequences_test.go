@@ -33,7 +33,7 @@ func TestSequenceSettings(t *testing.T) {
 	for name, want := range map[string]SequenceOverride{
 		"a_seq": {Refill: RefillIncrement},
 		"b_seq": {Refill: RefillForUpdate, FailoverSkip: 5000, Ordered: true},
-		"c_seq": {Refill: RefillForUpdate, FailoverSkip: 5000, Stripes: 4, StripeChunk: 1_000_000},
+		"c_seq": {Refill: RefillForUpdate, Stripes: 4, StripeChunk: 1_000_000},
 		"other": {Refill: RefillForUpdate, FailoverSkip: 5000},
 	} {
 		got := c.Sequences.Of("main", name)
@@ -65,6 +65,7 @@ func TestSequenceSettingErrors(t *testing.T) {
 		"no setting":         {"sequences: {overrides: {main.s: {}}}", "c.yaml:2:33: sequences.overrides.main.s: no setting: write one of failover_skip, ordered, refill, stores, stripe_chunk, stripes"},
 		"stripes alone":      {"sequences: {overrides: {main.s: {stripes: 4}}}", "c.yaml:2:33: sequences.overrides.main.s: stripes and stripe_chunk are for a sequence on several servers: write its stores too"},
 		"too many stripes":   {`sequences: {overrides: {main.s: {stripes: 5000, stores: {a: "u:p@tcp(h)/main"}}}}`, "c.yaml:2:33: sequences.overrides.main.s: a sequence has 2 to 1000 stripes, not 5000"},
+		"skip and chunk":     {`sequences: {overrides: {main.s: {failover_skip: 10, stripe_chunk: 10, stores: {a: "u:p@tcp(h)/main"}}}}`, "c.yaml:2:33: sequences.overrides.main.s: failover_skip is to be below stripe_chunk, 10"},
 		"store's name":       {`sequences: {overrides: {main.s: {stores: {"a b": "u:p@tcp(h)/main"}}}}`, `c.yaml:2:33: sequences.overrides.main.s: the servers of a striped sequence have different names of 1 to 64 letters, digits and ._:-, not "a b"`},
 		"store's database":   {`sequences: {overrides: {main.s: {stores: {a: "u:p@tcp(h)/d"}}}}`, `c.yaml:2:24: sequences.overrides: store a of main.s has the database "d": name it "main" on every store, as in keyspace main`},
 		"no store":           {"sequences: {overrides: {main.s: {stores: {}}}}", `c.yaml:2:42: sequences.overrides.main.s.stores: no store: write a: "user:password@tcp(127.0.0.1:3306)/database", and others`},

@@ -84,6 +84,7 @@ func (m *mariaDB) args() []string {
 	args := []string{
 		"--no-defaults",
 		"--datadir=" + m.path("data"), "--socket=" + m.path("socket"), "--pid-file=" + m.path("pid"),
+		"--tmpdir=" + m.dir, // a server that starts deletes the temporary tables of all others in a folder they share
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.port), "--skip-name-resolve",
 		"--max-connections=2000", "--max-allowed-packet=128M", "--local-infile=1",
 		"--innodb-buffer-pool-size=64M", "--innodb-log-file-size=" + redoLogSize,

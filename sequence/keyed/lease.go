@@ -2,7 +2,6 @@ package keyed
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -124,10 +123,7 @@ func (s *Sequence) wakeKeeper() {
 }
 
 // isPermanent reports whether an error of the store will not go away by itself.
-func isPermanent(err error) bool {
-	var own *sequence.Error
-	return errors.As(err, &own)
-}
+func isPermanent(err error) bool { return !sequence.IsTemporary(err) }
 
 // backoff returns how long to wait after so many failures in a row: 10 ms doubled each time up to 250 ms, less up to half
 // of it at random.

@@ -1,0 +1,229 @@
+package soak
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Violation is a promise that was broken.
+type Violation struct {
+	Rule  string // the promise
+	What  string
+	Calls []Call // those that broke it
+}
+
+func (v Violation) String() string {
+	s := v.Rule + ": " + v.What
+	for _, c := range v.Calls {
+		s += "\n    " + c.String()
+	}
+	return s
+}
+
+// Check returns every broken promise:
+//
+//   - an answer: each call ends in time, with its ids or an error that a fault explains; without an error in [History.Calm];
+//   - rows: those that were committed are there, with the ids that their client was told; no others are;
+//   - unique: no two calls were given the same id, whether or not a client heard of it;
+//   - increasing: of two calls to one process, the one that began after the other had ended has the larger ids;
+//   - ahead: next_id is above every id that was given;
+//   - gaps: the ids that were reserved and not given are no more than the faults and the calls explain: see [Fault.Lost].
+func (h *History) Check() []Violation {
+	ts, vs := h.taken()
+	vs = append(vs, h.answers()...)
+	for _, name := range slices.Sorted(maps.Keys(h.Sequences)) {
+		vs = append(vs, unique(ts[name])...)
+		vs = append(vs, increasing(ts[name])...)
+		vs = append(vs, ahead(h.Sequences[name], ts[name])...)
+		vs = append(vs, h.gaps(name, ts[name])...)
+	}
+	return vs
+}
+
+// answers judges how calls ended.
+func (h *History) answers() (vs []Violation) {
+	for _, c := range h.Calls {
+		switch {
+		case c.Outcome == Hung, c.Outcome == Unexpected:
+			vs = append(vs, Violation{"an answer", c.Outcome.String(), []Call{c}})
+		case c.Outcome != Done && c.Opened > h.Calm.Begin && c.End < h.Calm.End:
+			vs = append(vs, Violation{"an answer", "an error without a fault", []Call{c}})
+		case c.Outcome == Done && c.Sequence != "" && c.First < 1:
+			vs = append(vs, Violation{"an answer", "no id", []Call{c}})
+		}
+	}
+	return vs
+}
+
+// taken returns, by sequence and in the order of their ids, the calls whose ids are known: those that were acknowledged,
+// and those whose rows tell of them. It judges the rows on the way.
+func (h *History) taken() (map[string][]Call, []Violation) {
+	type name struct{ client, number int }
+	rows := map[name][]Row{}
+	for _, r := range h.Rows {
+		n := name{r.Client, r.Number}
+		rows[n] = append(rows[n], r)
+	}
+	taken := map[string][]Call{}
+	var vs []Violation
+	for _, c := range h.Calls {
+		n := name{c.Client, c.Number}
+		own := rows[n]
+		delete(rows, n)
+		if what := misplaced(c, own); what != "" {
+			vs = append(vs, Violation{"rows", what, []Call{c}})
+		}
+		if c.First == 0 && len(own) > 0 {
+			c.First = own[0].ID - own[0].Pos
+		}
+		if c.First != 0 {
+			taken[c.Sequence] = append(taken[c.Sequence], c)
+		}
+	}
+	for _, strangers := range rows {
+		vs = append(vs, Violation{Rule: "rows", What: strangers[0].String() + " is of no call"})
+	}
+	for _, calls := range taken {
+		slices.SortFunc(calls, func(a, b Call) int { return cmp.Compare(a.First, b.First) })
+	}
+	return taken, vs
+}
+
+// misplaced says what is wrong with the rows of a call; "" when nothing is.
+func misplaced(c Call, rows []Row) string {
+	got := int64(len(rows))
+	switch {
+	case c.Rows == Undone && got > 0:
+		return fmt.Sprintf("%v is there, but was not committed", rows[0])
+	case c.Rows == Kept && got != c.N, c.Rows == Unknown && got != c.N && got != 0:
+		return fmt.Sprintf("%d rows are there, want %d", got, c.N)
+	case got == 0:
+		return ""
+	}
+	first := cmp.Or(c.First, rows[0].ID-rows[0].Pos)
+	seen := map[int64]bool{}
+	for _, r := range rows {
+		if r.Sequence != c.Sequence || r.ID != first+r.Pos || r.Pos < 0 || r.Pos >= c.N || seen[r.Pos] {
+			return fmt.Sprintf("%v is not where it belongs", r)
+		}
+		seen[r.Pos] = true
+	}
+	return ""
+}
+
+// unique finds ids given twice.
+func unique(calls []Call) (vs []Violation) {
+	var before Call // of the calls so far, the one whose ids reach farthest
+	for i, c := range calls {
+		if i > 0 && before.last() >= c.First {
+			vs = append(vs, Violation{"unique", fmt.Sprintf("id %d of %s was given twice", c.First, c.Sequence), []Call{before, c}})
+		}
+		if i == 0 || c.last() > before.last() {
+			before = c
+		}
+	}
+	return vs
+}
+
+// increasing finds ids of one process that went backwards.
+func increasing(calls []Call) (vs []Violation) {
+	earliest := map[string]Call{} // by process: of the calls with larger ids, the one that ended first
+	for _, c := range slices.Backward(calls) {
+		e, ok := earliest[c.Process]
+		if ok && e.End < c.Begin {
+			vs = append(vs, Violation{"increasing", fmt.Sprintf("ids of %s went backwards", c.Sequence), []Call{e, c}})
+		}
+		if !ok || c.End < e.End {
+			earliest[c.Process] = c
+		}
+	}
+	return vs
+}
+
+// ahead finds a row that is not above every id that was given.
+func ahead(s Sequence, calls []Call) []Violation {
+	for _, c := range calls {
+		if c.last() >= s.End {
+			return []Violation{{"ahead", fmt.Sprintf("next_id of %s is %d", c.Sequence, s.End), []Call{c}}}
+		}
+	}
+	return nil
+}
+
+// gaps finds more lost ids than there are reasons for.
+func (h *History) gaps(name string, calls []Call) []Violation {
+	lost, most := h.lost(name, calls), h.explained(name, calls)
+	if lost <= most {
+		return nil
+	}
+	return []Violation{{Rule: "gaps", What: fmt.Sprintf("%d ids of %s were lost, at most %d of them for a reason", lost, name, most)}}
+}
+
+// lost returns how many ids of a sequence were reserved and given to nobody.
+func (h *History) lost(name string, calls []Call) int64 {
+	n := h.Sequences[name].End - h.Sequences[name].Begin
+	for _, c := range calls {
+		n -= c.N
+	}
+	return n
+}
+
+// explained returns how many ids of a sequence may be lost: those that faults account for; those of calls that failed; and
+// what is left in memory when the next call wants more contiguous ids than that, in the current segment and the next one.
+func (h *History) explained(name string, calls []Call) (n int64) {
+	for _, f := range h.Faults {
+		if f.Sequence == "" || f.Sequence == name {
+			n += f.Lost
+		}
+	}
+	var largest int64
+	for _, c := range h.Calls {
+		if c.Sequence == name {
+			largest = max(largest, c.N)
+		}
+		if c.Sequence == name && c.Outcome != Done {
+			n += c.N
+		}
+	}
+	return n + blocks(calls)*2*(largest-1)
+}
+
+// blocks returns how often the ids of a process did not go on where they had been.
+func blocks(calls []Call) (n int64) {
+	ends := map[string]int64{}
+	for _, c := range calls {
+		if end, ok := ends[c.Process]; !ok || c.First != end+1 {
+			n++
+		}
+		ends[c.Process] = c.last()
+	}
+	return n
+}
+
+// Summary counts what happened, for people.
+func (h *History) Summary() string {
+	outcomes := map[Outcome]int{}
+	var ids int64
+	var last time.Duration
+	for _, c := range h.Calls {
+		outcomes[c.Outcome]++
+		last = max(last, c.End)
+		if c.First != 0 {
+			ids += c.N
+		}
+	}
+	s := fmt.Sprintf("%d calls in %v (%.0f a second), %d ids acknowledged, %d rows, %d faults; calls",
+		len(h.Calls), ms(last), float64(len(h.Calls))/last.Seconds(), ids, len(h.Rows), len(h.Faults))
+	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
+		s += fmt.Sprintf(" %v %d", o, outcomes[o])
+	}
+	taken, _ := h.taken()
+	s += "; ids lost (explained)"
+	for _, name := range slices.Sorted(maps.Keys(h.Sequences)) {
+		s += fmt.Sprintf(" %s %d (%d)", name, h.lost(name, taken[name]), h.explained(name, taken[name]))
+	}
+	return s
+}

@@ -1,0 +1,116 @@
+// Package soak proves the promises of seqgate against what clients see. Its test runs several real seqgates in front of a
+// real server and many clients on them, while it kills, freezes and restarts seqgates and the server at random and edits
+// the sequences as an operator would. Everything that a client is told becomes a [Call]; at the end [History.Check] holds
+// the calls against each other, the tables and the sequences. The checker is plain code with tests of its own, so that it
+// is known to find what it is there to find.
+//
+// The flags of the test say how long and from which seed: see soak_test.go, or run `make soak SOAK=10m SEED=1`.
+package soak
+
+import (
+	"fmt"
+	"time"
+)
+
+// History is what was seen in one round, which begins with sequences of its own. All times are since its beginning.
+type History struct {
+	Calls  []Call
+	Faults []Fault
+	// Sequences are the sequences by name, with their rows before the first call and after the last.
+	Sequences map[string]Sequence
+	// Rows are the rows of all tables after the last call.
+	Rows []Row
+	// Calm is a time without faults, after the recovery from the last one: what begins and ends in it must not fail.
+	Calm Span
+}
+
+// Call is one statement of a client that asked for ids, or one attempt to connect.
+type Call struct {
+	Client, Number int    // the client, and its calls counted from 1: together they name the call
+	Process        string // the seqgate process that was asked: "2.5" is the fifth process of gate 2
+	Opened         time.Duration
+	Span
+	Sequence  string // "" when no ids were asked for
+	Statement string // what kind of statement it was
+	N         int64  // ids asked for
+	First     int64  // the first of N contiguous ids that were acknowledged; 0: none were
+	Outcome   Outcome
+	Rows      Fate
+	Error     string // when Outcome is not Done
+}
+
+// Span is a time from Begin to End, both since the beginning of the round.
+type Span struct{ Begin, End time.Duration }
+
+// Outcome is how a call ended.
+type Outcome int
+
+// The outcomes of a call.
+const (
+	Done       Outcome = iota
+	Refused            // a MySQL error that a fault explains
+	Lost               // the connection broke
+	Hung               // no answer in the time that the longest fault explains
+	Unexpected         // an error that no fault explains
+)
+
+func (o Outcome) String() string {
+	return [...]string{"done", "refused", "lost", "hung", "unexpected error"}[o]
+}
+
+// Fate is what a client knows of the rows of its INSERT.
+type Fate int
+
+// The fates of rows. A call that asks for ids without inserting them has no rows: Undone.
+const (
+	Undone  Fate = iota // rolled back, or no COMMIT was sent
+	Kept                // the commit was acknowledged
+	Unknown             // an answer was lost: all rows are there, or none
+)
+
+func (f Fate) String() string { return [...]string{"no rows", "committed", "rows unknown"}[f] }
+
+// Fault is something done to the cluster.
+type Fault struct {
+	Span
+	What string
+	// Lost is how many ids of each sequence may be lost by it at most, or of the one that Sequence names.
+	Lost     int64
+	Sequence string
+}
+
+// Sequence is the next_id of a sequence's row before the first call and after the last.
+type Sequence struct{ Begin, End int64 }
+
+// Row is a row of the table that a sequence fills. Its payload names the call that inserted it.
+type Row struct {
+	Sequence       string
+	ID             int64
+	Client, Number int
+	Pos            int64 // which row of its statement, from 0
+}
+
+func (c Call) last() int64 { return c.First + c.N - 1 }
+
+func (c Call) String() string {
+	s := fmt.Sprintf("call %d.%d of process %s (connection opened %v) at %v to %v: %s", c.Client, c.Number, c.Process,
+		ms(c.Opened), ms(c.Begin), ms(c.End), c.Statement)
+	if c.Sequence != "" {
+		s += fmt.Sprintf(", %d of %s", c.N, c.Sequence)
+	}
+	if c.First != 0 {
+		s += fmt.Sprintf(", ids %d to %d, %v", c.First, c.last(), c.Rows)
+	}
+	if c.Outcome != Done {
+		s += fmt.Sprintf(", %v: %s", c.Outcome, c.Error)
+	}
+	return s
+}
+
+func (f Fault) String() string { return fmt.Sprintf("%v to %v: %s", ms(f.Begin), ms(f.End), f.What) }
+
+func (r Row) String() string {
+	return fmt.Sprintf("row %d of %s (call %d.%d, row %d of it)", r.ID, r.Sequence, r.Client, r.Number, r.Pos)
+}
+
+func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
