@@ -173,11 +173,11 @@ func raise(ctx context.Context, db *sql.DB, q Request) (raised bool, err error) 
 		if err := t.check(ctx); err != nil {
 			return err
 		}
-		set := usedUp.set()
+		to, below := usedUp, fmt.Sprintf("(next_id < %d OR cache <> 0)", maxID)
 		if q.After < maxID {
-			set = fmt.Sprintf(" SET next_id = %d", q.After+1)
+			to, below = row{next: q.After + 1, cache: 1}, fmt.Sprintf("next_id <= %d", q.After)
 		}
-		_, raised, err = t.write(ctx, fmt.Sprintf("UPDATE %s%s%s AND next_id <= %d", t.sqlName(), set, t.where(), q.After))
+		_, raised, err = t.write(ctx, fmt.Sprintf("UPDATE %s%s%s AND %s", t.sqlName(), to.set(), t.where(), below))
 		if err != nil || raised {
 			return err
 		}

@@ -1,10 +1,15 @@
 package servertest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // engine is one server's processes and files. All its methods return when the thing is done: start when the server
@@ -39,6 +44,43 @@ func (s *Server) Start(tb testing.TB) {
 func (s *Server) Freeze(tb testing.TB) {
 	tb.Helper()
 	check(tb, s, "freeze", signal(s.private(), syscall.SIGSTOP))
+	pid, err := s.private().pid()
+	if err == nil {
+		err = awaitStopped(pid)
+	}
+	check(tb, s, "freeze", err)
+}
+
+// awaitStopped returns when all threads of a process have halted: a signal reaches them one after the other.
+func awaitStopped(pid int) error {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		stopped, err := isStopped(pid)
+		if stopped || err != nil {
+			return err
+		}
+	}
+	return errors.New("its threads go on")
+}
+
+func isStopped(pid int) (bool, error) {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return false, err
+	}
+	for _, path := range threads {
+		stat, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) { // it has ended
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		state := stat[bytes.LastIndexByte(stat, ')')+1:] // behind the name, which may hold anything
+		if !bytes.HasPrefix(state, []byte(" T")) && !bytes.HasPrefix(state, []byte(" Z")) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // Thaw lets the private server s go on after [Server.Freeze].
