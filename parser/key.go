@@ -14,6 +14,11 @@ type Key struct {
 	// Text is a string's characters in UTF-8, the bytes of a hexadecimal
 	// literal, or a whole number in decimal.
 	Text string
+	// Raw is a string's bytes in the client's character set; else as Text.
+	Raw string
+	// Hex says that it is a hexadecimal literal, which a column of numbers or
+	// characters reads in ways of its own.
+	Hex bool
 	// Param is, for State Param, the index of the placeholder in the whole text,
 	// counted from 0.
 	Param int
@@ -47,38 +52,39 @@ func (s *InsertStmt) key(sql []byte, v value) Key {
 		return Key{State: Open}
 	}
 	sc.end = v.start
-	if text, t, ok := sc.literal(); ok && t == tokenEOF {
-		return Key{State: Explicit, Text: text}
+	if k, t, ok := sc.literal(); ok && t == tokenEOF {
+		return k
 	}
 	return Key{State: Unknown}
 }
 
-// literal reads a string, a hexadecimal literal or a whole number, as text, and
-// the token after it.
-func (s *scanner) literal() (text string, next token, ok bool) {
+// literal reads a string, a hexadecimal literal or a whole number, and the token
+// after it.
+func (s *scanner) literal() (k Key, next token, ok bool) {
 	switch t := s.next(); {
 	case t == tokenString:
 		return s.stringLiteral()
 	case t == '-' || t == '+':
 		if t2 := s.next(); t2 != tokenWord {
-			return "", t2, false
+			return Key{}, t2, false
 		}
 		n, err := strconv.ParseInt(string(t)+string(s.text()), 10, 64)
-		return strconv.FormatInt(n, 10), s.next(), err == nil
+		return explicitKey(strconv.FormatInt(n, 10)), s.next(), err == nil
 	case t != tokenWord:
-		return "", t, false
+		return Key{}, t, false
 	}
 	word := s.text()
 	if len(word) == 1 && lower(word[0]) == 'x' {
 		return s.hexString()
 	}
 	if len(word) > 2 && word[0] == '0' && word[1] == 'x' {
-		bytes, err := hex.DecodeString(evenDigits(string(word[2:])))
-		return string(bytes), s.next(), err == nil
+		return s.hexDigits(evenDigits(string(word[2:])))
 	}
 	n, err := strconv.ParseUint(string(word), 10, 64)
-	return strconv.FormatUint(n, 10), s.next(), err == nil
+	return explicitKey(strconv.FormatUint(n, 10)), s.next(), err == nil
 }
+
+func explicitKey(text string) Key { return Key{State: Explicit, Text: text, Raw: text} }
 
 // evenDigits puts a 0 before an odd number of digits, as MySQL does with 0x.
 func evenDigits(digits string) string {
@@ -90,23 +96,31 @@ func evenDigits(digits string) string {
 
 // stringLiteral reads the current token, a string, and those beside it, which
 // MySQL makes one of.
-func (s *scanner) stringLiteral() (text string, next token, ok bool) {
+func (s *scanner) stringLiteral() (k Key, next token, ok bool) {
 	var raw []byte
 	t := tokenString
 	for ; t == tokenString; t = s.next() {
 		raw = s.appendString(raw)
 	}
-	utf8, ok := s.mode.Charset.decode(nil, raw)
-	return string(utf8), t, ok
+	text, ok := s.mode.Charset.Decode(raw)
+	return Key{State: Explicit, Text: text, Raw: string(raw)}, t, ok
 }
 
 // hexString reads what follows the X of X'..'.
-func (s *scanner) hexString() (text string, next token, ok bool) {
+func (s *scanner) hexString() (k Key, next token, ok bool) {
 	adjacent := s.end
 	if t := s.next(); t != tokenString || s.start != adjacent || s.sql[s.start] != '\'' {
-		return "", t, false
+		return Key{}, t, false
 	}
 	digits := s.text()
-	bytes, err := hex.DecodeString(string(digits[1 : len(digits)-1]))
-	return string(bytes), s.next(), err == nil
+	return s.hexDigits(string(digits[1 : len(digits)-1]))
+}
+
+// hexDigits gives the bytes that digits stand for, and the token after the
+// current one.
+func (s *scanner) hexDigits(digits string) (k Key, next token, ok bool) {
+	bytes, err := hex.DecodeString(digits)
+	k = explicitKey(string(bytes))
+	k.Hex = true
+	return k, s.next(), err == nil
 }

@@ -7,7 +7,8 @@ import (
 )
 
 func TestKeys(t *testing.T) {
-	known := func(text string) Key { return Key{State: Explicit, Text: text} }
+	known := func(text string) Key { return Key{State: Explicit, Text: text, Raw: text} }
+	bytes := func(text string) Key { return Key{State: Explicit, Text: text, Raw: text, Hex: true} }
 	for _, tt := range []struct {
 		name, sql string
 		mode      Mode
@@ -16,7 +17,7 @@ func TestKeys(t *testing.T) {
 		{"strings", `INSERT INTO t (u, v) VALUES ('a', 1), ("b\n", 2), ('it''s' ' so', 3)`, Mode{}, []Key{known("a"), known("b\n"), known("it's so")}},
 		{"numbers", "INSERT INTO t (v, u) VALUES (1, 42), (1, -042), (1, + 7), (1, 18446744073709551615)", Mode{},
 			[]Key{known("42"), known("-42"), known("7"), known("18446744073709551615")}},
-		{"bytes", "INSERT INTO t (u) VALUES (0x6162), (X'00FF'), (0x162)", Mode{}, []Key{known("ab"), known("\x00\xff"), known("\x01b")}},
+		{"bytes", "INSERT INTO t (u) VALUES (0x6162), (X'00FF'), (0x162)", Mode{}, []Key{bytes("ab"), bytes("\x00\xff"), bytes("\x01b")}},
 		{"none", "INSERT INTO t (u) VALUES (NULL), (DEFAULT)", Mode{}, []Key{{}, {}}},
 		{"absent", "INSERT INTO t (v) VALUES (1)", Mode{}, []Key{{}}},
 		{"placeholders", "INSERT INTO t (v, u) VALUES (?, ?), (1, 'k'), (?, ?)", Mode{}, []Key{{State: Param, Param: 1}, known("k"), {State: Param, Param: 3}}},
@@ -24,7 +25,7 @@ func TestKeys(t *testing.T) {
 			[]Key{{State: Unknown}, {State: Unknown}, {State: Unknown}, {State: Unknown}, {State: Unknown}, {State: Unknown}, {State: Unknown}, {State: Unknown}, {State: Unknown}}},
 		{"set", "INSERT INTO t SET v = 1, u = 'a'", Mode{}, []Key{known("a")}},
 		{"no list", "INSERT INTO t VALUES ('a', 2)", Mode{}, []Key{known("a")}},
-		{"charset", "INSERT INTO t (u) VALUES ('\xd6\xd0')", Mode{Charset: CharsetByName("gbk")}, []Key{known("中")}},
+		{"charset", "INSERT INTO t (u) VALUES ('\xd6\xd0')", Mode{Charset: CharsetByName("gbk")}, []Key{{State: Explicit, Text: "中", Raw: "\xd6\xd0"}}},
 		{"charset without table", "INSERT INTO t (u) VALUES ('\xd6')", Mode{Charset: CharsetByName("hp8")}, []Key{{State: Unknown}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,7 +74,12 @@ func (s *scanner) nextKey(n *NextStmt) (next token, ok bool) {
 		n.KeyParam = true
 		return s.next(), true
 	}
-	n.Key, next, ok = s.literal()
+	k, next, ok := s.literal()
+	if !ok {
+		ahead.end = ahead.start // the error is at the key
+		*s = ahead
+	}
+	n.Key = k.Text
 	return next, ok
 }
 

@@ -107,6 +107,9 @@ func clientError(err error) *mysql.MyError {
 	case errors.Is(err, sequence.ErrClosed), errors.Is(err, context.Canceled):
 		code = mysql.ER_SERVER_SHUTDOWN
 	}
+	if number, state, ok := sequence.ServerError(err); ok && code == mysql.ER_UNKNOWN_ERROR {
+		return &mysql.MyError{Code: number, State: state, Message: err.Error()}
+	}
 	return mysql.NewError(code, err.Error())
 }
 

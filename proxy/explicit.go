@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -19,10 +20,13 @@ const (
 	ExplicitAdvance ExplicitPolicy = "advance"
 )
 
-// tellExplicit tells a table's sequence of the largest id that a statement
-// brought along and wrote. Keyed sequences do not learn of such values.
-func (s *session) tellExplicit(p *fillPlan) {
-	if p.highest <= 0 || p.binding.OnExplicit == ExplicitIgnore || p.binding.key.name != "" {
+// tellExplicit tells a table's sequence of the ids that a statement brought along
+// and wrote, or may have written: outcome is how it ended. It comes before the
+// client's answer, so that no id is taken that the client knows to be used. Keyed
+// sequences do not learn of such values.
+func (s *session) tellExplicit(p *fillPlan, outcome error) {
+	var refused *serverError
+	if !p.tells() || errors.As(outcome, &refused) {
 		return
 	}
 	seq, err := s.srv.cfg.Sequences.Get(p.binding.Sequence)

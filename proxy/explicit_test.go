@@ -6,6 +6,8 @@ import (
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
 
 // After an id of the client's own the sequence goes on above it, as a native
@@ -102,6 +104,26 @@ func TestExplicitIDIgnored(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A row with an explicit id may be there though its answer was lost.
+func TestExplicitIDWithoutAnswer(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		cutter := sequencetest.NewProxy(t, s.Addr)
+		g := newGate(t, s, gateOptions{via: cutter.Addr(), tlsMode: backend.TLSDisabled})
+		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+		createSequence(t, g.direct, "t_seq", 1, 10)
+		db := g.open(t, "")
+		exec(t, db, "INSERT INTO t (v) VALUES (0)")
+		cutter.CutNext(sequencetest.CutUnanswered, "INSERT")
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO t (id, v) VALUES (5, 1)"); err == nil {
+			t.Fatal("the cut INSERT has an answer")
+		}
+		eventually(t, func() bool { return value[int](t, g.direct, "SELECT COUNT(*) FROM t WHERE id = 5") == 1 }, "the row is there")
+		for range 9 {
+			exec(t, db, "INSERT INTO t (v) VALUES (2)")
+		}
+	})
 }
 
 // eventually waits until a condition holds.

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -46,6 +47,7 @@ type gateOptions struct {
 	passThrough bool // clients log in with their own accounts
 	vschema     string
 	strategy    string // of refills; for_update when empty
+	via         string // the address at which sessions reach the server; its own when empty
 	users       []proxy.User
 	tlsMode     backend.TLSMode
 	database    string
@@ -93,7 +95,7 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 	cfg := proxy.Config{
 		Keyspaces: map[string]*proxy.Keyspace{"main": {
 			Name: "main", Database: o.database, DB: pool,
-			Backend: &backend.Backend{Network: dsn.Net, Addr: dsn.Addr, User: dsn.User, Password: dsn.Passwd, TLS: o.tlsMode},
+			Backend: &backend.Backend{Network: dsn.Net, Addr: cmp.Or(o.via, dsn.Addr), User: dsn.User, Password: dsn.Passwd, TLS: o.tlsMode},
 		}},
 		Default: "main", Users: users, Sequences: g.sequences, Keyed: o.keyed, Logger: log,
 		TLS: testCertificate(t), RSA: testKey(),

@@ -56,9 +56,11 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 		if !p.fill.wrap {
 			p.effect = mayLook
 		}
-	case !b.AutoIncrement && p.fill.hasExplicit && !p.fill.upsert:
+	case p.fill.reports():
 		p.kind = planReport
 		p.effect = effectOfExplicit(&s.insert)
+	case p.fill.tells():
+		p.kind = planReport
 	}
 	return p, nil
 }
@@ -231,6 +233,7 @@ func appendID(dst []byte, id int64, wrap bool) []byte {
 // client what a native AUTO_INCREMENT column would have.
 func (s *session) settleFill(p *fillPlan, t target) error {
 	ok, err := s.answerOK()
+	s.tellExplicit(p, err)
 	if err != nil {
 		var refused *serverError
 		if p.wrap && errors.As(err, &refused) {
@@ -255,15 +258,16 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 	return s.replyOK(ok)
 }
 
-// settleExplicit reads the answer to a statement with ids of its own, on a
-// column without AUTO_INCREMENT: the OK packet tells the last one, as on a
+// settleExplicit reads the answer to a statement with ids of its own. On a column
+// without AUTO_INCREMENT the OK packet is made to tell the last one, as on a
 // column with it.
 func (s *session) settleExplicit(p *fillPlan) error {
 	ok, err := s.answerOK()
+	s.tellExplicit(p, err)
 	if err != nil {
 		return err
 	}
-	if ok.affectedRows > 0 && ok.insertID == 0 {
+	if p.reports() && ok.affectedRows > 0 && ok.insertID == 0 {
 		ok.insertID = uint64(p.explicit)
 	}
 	return s.replyOK(ok)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -20,35 +19,46 @@ const PeerAttribute = "seqgate_peer"
 
 // keyColumn is the column that chooses the counter of a keyed sequence.
 type keyColumn struct {
-	name    string // empty: the sequence counts the whole table
-	integer bool
-	length  int // the most characters that a text column holds
+	name string // empty: the sequence counts the whole table
+	kind keyKind
 }
+
+type keyKind uint8
+
+const (
+	keyText keyKind = iota
+	keyInteger
+	keyBinary
+)
 
 // newKeyColumn judges a column by its type.
 func newKeyColumn(c *columnInfo) (keyColumn, error) {
-	key := keyColumn{name: c.name, integer: c.max() > 0}
-	if key.integer {
-		return key, nil
+	if c.max() > 0 {
+		return keyColumn{c.name, keyInteger}, nil
 	}
-	kind, rest, _ := strings.Cut(strings.ToLower(c.columnType), "(")
-	digits, _, _ := strings.Cut(rest, ")")
-	n, err := strconv.Atoi(digits)
-	if err != nil || !slices.Contains([]string{"char", "varchar", "binary", "varbinary"}, kind) {
-		return key, fmt.Errorf("the key column '%s' is a %s; use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", c.name, c.columnType)
+	switch kind, _, _ := strings.Cut(strings.ToLower(c.columnType), "("); kind {
+	case "char", "varchar":
+		return keyColumn{c.name, keyText}, nil
+	case "binary", "varbinary":
+		return keyColumn{c.name, keyBinary}, nil
 	}
-	key.length = n
-	return key, nil
+	return keyColumn{}, fmt.Errorf("the key column '%s' is a %s; use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", c.name, c.columnType)
 }
 
-// bytes gives the key that a value of the column stands for, false when the
-// server may store another value. Equal values must give equal keys, whatever
-// their spelling; a text that is cut off would not.
-func (c keyColumn) bytes(text string) ([]byte, bool) {
-	if !c.integer {
-		return []byte(text), utf8.RuneCountInString(text) <= c.length
+// bytes gives the key that a value of the column stands for, false when it is
+// not known what the server makes of it. Values that are stored as equal ones
+// must give equal keys, however they are written. In strict mode, which the
+// caller sees to, no value is stored cut off or otherwise changed.
+func (c keyColumn) bytes(k parser.Key) ([]byte, bool) {
+	switch {
+	case k.State != parser.Explicit, k.Hex && c.kind != keyBinary:
+		return nil, false
+	case c.kind == keyText:
+		return []byte(k.Text), true
+	case c.kind == keyBinary:
+		return []byte(strings.TrimRight(k.Raw, "\x00")), true // with which BINARY fills up
 	}
-	text = strings.TrimSpace(text)
+	text := strings.TrimSpace(k.Text)
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.AppendInt(nil, n, 10), true
 	}
@@ -68,6 +78,10 @@ func (s *session) planKeys(sql []byte, b *Binding) ([]parser.Key, error) {
 // openKeys gives the keys of those rows whose ids are open. params are those of
 // an execution; nil for a text.
 func (s *session) openKeys(b *Binding, keys []parser.Key, open func(row int) bool, params []param) ([][]byte, error) {
+	if !b.mode(s.state.mode).Strict {
+		return nil, unsupported("a keyed sequence without strict sql_mode, in which the key may be stored as another one,", b.Table,
+			"SET sql_mode with STRICT_TRANS_TABLES")
+	}
 	var all [][]byte
 	for row, k := range keys {
 		if !open(row) {
@@ -76,10 +90,10 @@ func (s *session) openKeys(b *Binding, keys []parser.Key, open func(row int) boo
 		if k.State == parser.Param && k.Param < len(params) {
 			k = s.keyOf(&params[k.Param])
 		}
-		key, ok := b.key.bytes(k.Text)
-		if k.State != parser.Explicit || !ok {
-			return nil, unsupported("a row whose key '"+b.key.name+"' is not given as a number, a text that fits or a parameter", b.Table,
-				"write the key's value as a literal")
+		key, ok := b.key.bytes(k)
+		if !ok {
+			return nil, unsupported("a row whose key '"+b.key.name+"' is not given as a whole number, a text or a parameter of these types", b.Table,
+				"write the key's value as such a literal")
 		}
 		all = append(all, key)
 	}
@@ -97,14 +111,15 @@ func (s *session) keyOf(p *param) parser.Key {
 		if p.typ&unsignedParam != 0 {
 			text = strconv.FormatUint(uint64(n), 10)
 		}
-		return parser.Key{State: parser.Explicit, Text: text}
+		return parser.Key{State: parser.Explicit, Text: text, Raw: text}
 	}
 	switch byte(p.typ) {
 	case mysql.MYSQL_TYPE_STRING, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VARCHAR,
 		mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
 		_, _, size := lengthEncoded(p.value)
-		if text, ok := s.state.mode.Charset.Decode(p.value[size:]); ok {
-			return parser.Key{State: parser.Explicit, Text: text}
+		raw := p.value[size:]
+		if text, ok := s.state.mode.Charset.Decode(raw); ok {
+			return parser.Key{State: parser.Explicit, Text: text, Raw: string(raw)}
 		}
 	}
 	return unknown

@@ -96,6 +96,19 @@ func TestKeyedTexts(t *testing.T) {
 	})
 }
 
+// The bytes of a binary key count, in whichever character set a client writes them.
+func TestKeyedBytes(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newKeyedGate(t, s, "BINARY(4)")
+		c := conn(t, g.open(t, ""))
+		exec(t, c, "INSERT INTO messages (user_id, body) VALUES ('\xc3\xa9', '1'), (0xC3A9, '2'), (X'C3A90000', '3')",
+			"SET NAMES latin1", "INSERT INTO messages (user_id, body) VALUES ('\xc3\xa9', '4')")
+		if got := value[string](t, c, "SELECT GROUP_CONCAT(seq_no ORDER BY body) FROM messages"); got != "1,2,3,4" {
+			t.Errorf("got values %s, want 1,2,3,4", got)
+		}
+	})
+}
+
 // What leaves the key to the server is refused before it writes a row.
 func TestKeyedRefused(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -106,7 +119,8 @@ func TestKeyedRefused(t *testing.T) {
 			"INSERT INTO messages (user_id, body) VALUES (NULL, 'x')",
 			"INSERT INTO messages (user_id, body) VALUES (DEFAULT, 'x')",
 			"INSERT INTO messages (user_id, body) VALUES (CONCAT('a', 'b'), 'x')",
-			"INSERT INTO messages (user_id, body) VALUES ('longer', 'x')",
+			"INSERT INTO messages (user_id, body) VALUES (0x37, 'x')",
+			"INSERT INTO messages (user_id, body) VALUES (X'37', 'x')",
 			"INSERT IGNORE INTO messages (user_id, body) VALUES ('a', 'x')",
 			"INSERT INTO messages (user_id, body) VALUES ('a', 'x') ON DUPLICATE KEY UPDATE body = 'y'",
 		} {
@@ -119,10 +133,17 @@ func TestKeyedRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer stmt.Close()
-		for _, key := range []any{nil, 1.5, time.Now()} {
+		if _, err := c.ExecContext(t.Context(), "INSERT INTO messages (user_id, body) VALUES ('longer', 'x')"); errno(err) != 1406 {
+			t.Errorf("a key longer than its column: got %v, want the server's error 1406", err)
+		}
+		for _, key := range []any{nil, 1.5} {
 			if _, err := stmt.ExecContext(t.Context(), key); errno(err) != 1235 {
 				t.Errorf("key %v: got %v, want error 1235", key, err)
 			}
+		}
+		exec(t, c, "SET sql_mode = ''")
+		if _, err := c.ExecContext(t.Context(), "INSERT INTO messages (user_id, body) VALUES ('longer', 'x')"); errno(err) != 1235 {
+			t.Errorf("a key that may be cut off: got %v, want error 1235", err)
 		}
 		if got := value[int](t, c, "SELECT COUNT(*) FROM messages"); got != 0 {
 			t.Errorf("%d rows were written", got)

@@ -177,7 +177,7 @@ func (s *session) readNext(st *statement, payload []byte) error {
 		n.count = v.Value
 	}
 	if n.keyParam {
-		k := s.keyOf(&params[len(params)-1])
+		k := s.keyOf(&params[st.params-1]) // query attributes may follow
 		if k.State != parser.Explicit {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "the key of sequence "+n.name.String()+" must be an integer or a string")
 		}

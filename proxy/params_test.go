@@ -129,3 +129,18 @@ func FuzzTextBegin(f *testing.F) {
 		}
 	})
 }
+
+// Query attributes stand behind the parameters, and are none.
+func TestKeyBeforeQueryAttributes(t *testing.T) {
+	s := &session{capabilities: mysql.CLIENT_QUERY_ATTRIBUTES}
+	st := &statement{params: 1, next: &nextPlan{keyed: true, keyParam: true, count: 1}}
+	text := func(value, name string) param {
+		return param{typ: uint16(mysql.MYSQL_TYPE_VAR_STRING), name: append([]byte{byte(len(name))}, name...), value: append([]byte{byte(len(value))}, value...)}
+	}
+	if err := s.readNext(st, appendExecute(nil, 7, 8, []param{text("user-42", ""), text("00-4bf92f", "traceparent")}, true)); err != nil {
+		t.Fatal(err)
+	}
+	if st.next.key != "user-42" {
+		t.Errorf("got the key %q, want user-42", st.next.key)
+	}
+}

@@ -75,6 +75,14 @@ func (p *fillPlan) rewrites() bool {
 	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement
 }
 
+// reports says that the OK packet has to tell the explicit id.
+func (p *fillPlan) reports() bool { return !p.binding.AutoIncrement && p.hasExplicit && !p.upsert }
+
+// tells says that the sequence has to be told of explicit ids.
+func (p *fillPlan) tells() bool {
+	return p.highest > 0 && p.binding.OnExplicit != ExplicitIgnore && p.binding.key.name == ""
+}
+
 // newFillPlan judges an INSERT by the slots of its rows, which it corrects by
 // the column's type.
 func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {

@@ -126,6 +126,9 @@ func (s *session) finish(p *plan) (err error) {
 			err = s.settleFill(&p.fill, target{s.insertSchema(), s.insert.Table})
 		}
 	case planNext:
+		if p.next.params() > 0 {
+			return &parser.SyntaxError{Near: "?", Line: 1}
+		}
 		return s.answerNext(p.next, false)
 	case planReport:
 		err = s.settleExplicit(&p.fill)
@@ -135,9 +138,6 @@ func (s *session) finish(p *plan) (err error) {
 		}
 	case planPass:
 		err = s.relayResult()
-	}
-	if err == nil && !s.answer.failed {
-		s.tellExplicit(&p.fill)
 	}
 	s.after(p.effect)
 	return err
@@ -156,7 +156,7 @@ type planKind uint8
 
 const (
 	planPass   planKind = iota // it goes to the server as it came
-	planReport                 // so too; its OK packet is made to tell the explicit id
+	planReport                 // so too; its OK packet is read for the ids that it brought along
 	planFill                   // its ids are filled in
 	planText                   // another text goes to the server in its place
 	planNext                   // it is answered from a sequence

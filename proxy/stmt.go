@@ -357,9 +357,6 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 		return err
 	}
 	err = s.settleExecute(st, p)
-	if err == nil && !s.answer.failed {
-		s.tellExplicit(p)
-	}
 	if len(st.long) > 0 && other != 0 {
 		err = errors.Join(err, s.resetBackend(other))
 	}
@@ -384,11 +381,15 @@ func (s *session) settleExecute(st *statement, p *fillPlan) error {
 	switch {
 	case p.rewrites():
 		return s.settleFill(p, target{st.schema, st.table})
-	case !p.binding.AutoIncrement && p.hasExplicit && !p.upsert:
+	case p.reports():
 		err := s.settleExplicit(p)
 		if !p.wrap {
 			s.after(st.effect)
 		}
+		return err
+	case p.tells():
+		err := s.settleExplicit(p)
+		s.after(st.effect)
 		return err
 	}
 	err := s.relay(shapeResults)

@@ -9,12 +9,18 @@ import (
 // raisePause is how long to wait between two raises of a row, whatever is observed meanwhile: ten a second at most.
 const raisePause = 100 * time.Millisecond
 
+// maxRaisePauses bounds the pause between raises that fail, which grows by a raisePause each time. One of several stores
+// may be away for hours, and nobody waits for it.
+const maxRaisePauses = 100
+
 // advance is what a sequence knows of the explicit ids that were written into the columns it fills.
 type advance struct {
 	seen    int64 // the largest one; 0: none
+	beyond  int64 // the largest one that was beyond what this process had reserved: the row may not be above it
 	raised  int64 // the one up to which the row was raised, or refused to be
 	raising bool  // there is a raise in flight
 	foreign bool  // the row was above the latest one already: another process had reserved it
+	failing bool  // the latest raise has failed
 }
 
 // Observe tells that explicit ids from first to last were written into a column that s fills. From then on this process
@@ -25,10 +31,10 @@ type advance struct {
 // there. As long as that is so, ids beyond what this process has reserved leave the ids in its memory alone.
 //
 // Observe does not wait for the database: the row is raised in the background, at most 10 times a second, and at the
-// latest by [Registry.Close] or with the next block. It costs nanoseconds for ids that s has passed already. Blocks that
-// other processes hold in memory are not affected.
+// latest by [Registry.Close] or with the next block. It costs nanoseconds for ids that s has passed already, unless the ids
+// come from the stripes of several servers. Blocks that other processes hold in memory are not affected.
 func (s *Sequence) Observe(first, last int64) {
-	if last < 1 || s.current.Load().isPast(last) || s.ordered && !s.Above(last) {
+	if last < 1 || !s.spread && (s.current.Load().isPast(last) || s.ordered && !s.Above(last)) {
 		return
 	}
 	s.mu.Lock()
@@ -38,19 +44,23 @@ func (s *Sequence) Observe(first, last int64) {
 		s.setNext(s.next.above(last))
 	}
 	s.advance.seen = max(s.advance.seen, last)
-	s.startRaise()
+	if s.spread || s.Above(last) {
+		s.advance.beyond = max(s.advance.beyond, last)
+		s.startRaise()
+	}
 }
 
 // Above reports whether id is larger than every id that was ever reserved by this process: a later block may hold it. It
-// costs a nanosecond or two.
+// costs a nanosecond or two. Of a striped sequence a later block of another process may hold smaller ones too.
 func (s *Sequence) Above(id int64) bool { return id > s.given.Load() }
 
 // floor returns the id above which further blocks must lie. s.mu is held.
 func (s *Sequence) floor() int64 { return max(s.given.Load(), s.advance.seen) }
 
-// unraised returns the explicit id that the row may not be above yet; false when there is none. s.mu is held.
+// unraised returns the explicit id that the row may not be above yet; false when there is none. A block that was reserved
+// since says nothing: a striped sequence has more rows than the one that gave it. s.mu is held.
 func (s *Sequence) unraised() (int64, bool) {
-	return s.advance.seen, s.advance.seen > max(s.given.Load(), s.advance.raised)
+	return s.advance.beyond, s.advance.beyond > s.advance.raised
 }
 
 // startRaise has the row raised if there is need and no raise is in flight. Without a [Raiser] the next block does it.
@@ -75,12 +85,12 @@ func (s *Sequence) raise(store Raiser) {
 		ctx, cancel := context.WithTimeout(s.ctx, attemptTimeout)
 		raised, err := store.Raise(ctx, s.request(id))
 		cancel()
-		failures++
+		failures = min(failures+1, maxRaisePauses)
 		if s.settleRaise(id, raised, err) {
 			failures = 1
 		}
 		select {
-		case <-time.After(max(raisePause, backoff(failures))):
+		case <-time.After(time.Duration(failures) * raisePause):
 		case <-s.stop:
 		}
 	}
@@ -101,16 +111,22 @@ func (s *Sequence) settleRaise(id int64, raised bool, err error) bool {
 	defer s.mu.Unlock()
 	switch {
 	case err == nil:
-		s.advance.foreign = !raised
-		s.answered(time.Now())
+		if s.Above(id) { // else it was a block of this process that raised the row
+			s.advance.foreign = !raised
+		}
 	case IsTemporary(err):
-		s.away(err)
+		s.failed(err)
+		if !s.advance.failing {
+			s.cfg.Logger.Warn("a sequence row could not be raised above an explicit id yet; trying again until it is",
+				"sequence", s.name.String(), "id", id, "error", err)
+		}
+		s.advance.failing = true
 		return false
 	default: // the next block, if there ever is one, lies above id all the same
 		s.failed(err)
-		s.cfg.Logger.Warn("a sequence row could not be raised above an explicit id", "id", id, "error", err)
+		s.cfg.Logger.Warn("a sequence row could not be raised above an explicit id", "sequence", s.name.String(), "id", id, "error", err)
 	}
-	s.advance.raised = id
+	s.advance.raised, s.advance.failing = id, false
 	return true
 }
 

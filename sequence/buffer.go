@@ -40,6 +40,7 @@ type Sequence struct {
 	name    Name
 	store   Store
 	ordered bool
+	spread  bool // the ids come from several rows: one that is above an id says nothing of the others
 	cfg     Config
 
 	given atomic.Int64 // the largest id that was ever reserved by this process; written with mu held
@@ -74,7 +75,7 @@ type waiter struct {
 }
 
 func newSequence(name Name, set Settings, cfg Config) *Sequence {
-	s := &Sequence{name: name, store: set.Store, ordered: set.Ordered, cfg: cfg, stop: make(chan struct{})}
+	s := &Sequence{name: name, store: set.Store, ordered: set.Ordered, spread: isSpread(set.Store), cfg: cfg, stop: make(chan struct{})}
 	s.ctx, s.abort = context.WithCancel(context.Background())
 	s.current.Store(newSegment(Range{}))
 	return s

@@ -610,7 +610,7 @@ func TestFailoverIsTold(t *testing.T) {
 	if st := seq.Status(); st.Server != "b:3306" || st.Skipped != 200 {
 		t.Errorf("got the server %q and %d ids skipped, want b:3306 and 200", st.Server, st.Skipped)
 	}
-	if got := strings.Count(log.String(), "another server serves a sequence"); got != 2 {
+	if got := strings.Count(log.String(), "served by another server last"); got != 2 {
 		t.Errorf("got the log %q, want a warning for each failover", log.String())
 	}
 }

@@ -103,6 +103,9 @@ func (t table) reserveHere(ctx context.Context, how strategy) (Reservation, erro
 func (t table) moveHere(ctx context.Context) (skipped int64, err error) {
 	skip := t.FailoverSkip
 	t.FailoverSkip = 0 // the row is read and written wherever it was served
+	if err := t.checkBinlog(ctx); err != nil {
+		return 0, err
+	}
 	if err := t.createServers(ctx); err != nil {
 		return 0, err
 	}
@@ -119,6 +122,23 @@ func (t table) moveHere(ctx context.Context) (skipped int64, err error) {
 		return t.skip(ctx, from, skip)
 	})
 	return skipped, err
+}
+
+// checkBinlog refuses a server that replicates statements: a replica would evaluate for itself which server it is, so
+// that it records itself and does not reserve what the primary does.
+func (t table) checkBinlog(ctx context.Context) error {
+	var format string
+	var logs bool
+	err := t.conn.QueryRowContext(ctx, "SELECT @@binlog_format, @@log_bin").Scan(&format, &logs)
+	switch {
+	case isAnswer(err, 1193): // ER_UNKNOWN_SYSTEM_VARIABLE: it knows rows only
+		return nil
+	case err != nil:
+		return t.failure("ask for the format of the binary log", err)
+	case logs && format == "STATEMENT":
+		return t.problem(ErrNotSequence, nil, "is on a server that replicates statements, with which failover_skip does not work; set binlog_format = ROW or MIXED there")
+	}
+	return nil
 }
 
 // skip raises the row, which is from and locked, by n ids.

@@ -443,3 +443,25 @@ func TestReadOnlyPrimary(t *testing.T) {
 		}
 	})
 }
+
+// A replica that runs the primary's statements would take itself for the server that served the row: refused.
+func TestFailoverNeedsRows(t *testing.T) {
+	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
+		database := s.NewDatabase(t)
+		admin := s.Open(t, database)
+		mustExec(t, admin, sequence.CreateTableSQL(database, "s"), sequence.InsertRowSQL(database, "s", 1, 10))
+		reserve := func() error {
+			store := namedStore(t, sequence.StrategyIncrement, openPool(t, s.DSN(database)))
+			_, err := sequence.Failover(store, 100).Reserve(t.Context(), sequence.Request{Database: database, Table: "s", Need: 1})
+			return err
+		}
+		mustExec(t, admin, "SET GLOBAL binlog_format = 'STATEMENT'")
+		if err := reserve(); err == nil || !strings.Contains(err.Error(), "set binlog_format = ROW") {
+			t.Errorf("with statements in the binary log: got %v, want an error that says what to set", err)
+		}
+		mustExec(t, admin, "SET GLOBAL binlog_format = 'ROW'")
+		if err := reserve(); err != nil {
+			t.Errorf("with rows in the binary log: %v", err)
+		}
+	}, "--log-bin=bin")
+}

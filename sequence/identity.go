@@ -19,7 +19,8 @@ import (
 // one, which costs ids and does no harm.
 const serverSQL = "CONCAT_WS(':', @@hostname, @@port, @@server_id /*!50700 , @@server_uuid */)"
 
-// identifying asks each server that it connects to who it is, once.
+// identifying asks each server that it connects to who it is, once. It also sets the isolation level, whose variable has
+// other names on other servers.
 type identifying struct{ driver.Connector }
 
 // Connect implements [driver.Connector].
@@ -35,6 +36,9 @@ func (c identifying) Connect(ctx context.Context) (driver.Conn, error) {
 	server, err := identify(ctx, conn)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("ask the server who it is: %w", err), conn.Close())
+	}
+	if _, err := conn.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", nil); err != nil {
+		return nil, errors.Join(fmt.Errorf("set the isolation level: %w", err), conn.Close())
 	}
 	return identified{conn, server}, nil
 }

@@ -59,3 +59,31 @@ func TestServerChanges(t *testing.T) {
 		})
 	}
 }
+
+// A row that went backwards and forwards again may have given to others what is left of the first of two segments here,
+// also when the second one lies far above it.
+func TestRewoundBetweenSegments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &rowStore{nextID: 1, cache: 100}
+		seq := newSequence(t, store, sequence.Config{})
+		firsts(t, seq, 1, 8)
+		store.nextID = 1001
+		time.Sleep(time.Minute) // it turns warm, and fetches the next block at a tenth
+		firsts(t, seq, 1)
+		synctest.Wait()
+		if st := seq.Status(); st.Current.First != 11 || st.Next.First != 1001 {
+			t.Fatalf("got the segments %v and %v, want them to begin at 11 and 1001", st.Current, st.Next)
+		}
+		store.nextID = 111 // set back to 11, and others have taken 11 to 110
+		store.before = func(context.Context, sequence.Request) error { time.Sleep(time.Second); return nil }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		if _, err := seq.Next(ctx, 1_000_000); err == nil {
+			t.Fatal("a million ids came within half a second")
+		}
+		time.Sleep(time.Second)
+		if got := firsts(t, seq, 1)[0]; got <= 1100 {
+			t.Errorf("got %d, which others may have, want an id above 1100", got)
+		}
+	})
+}

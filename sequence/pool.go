@@ -36,7 +36,8 @@ func OpenPool(dsn string) (*sql.DB, error) {
 //   - completion_type='NO_CHAIN': with CHAIN a COMMIT begins the next transaction, and the UPDATE after it, of another
 //     store too, reserves nothing;
 //   - a strict sql_mode: a value out of range is an error and never clipped;
-//   - innodb_lock_wait_timeout and lock_wait_timeout of 2 s, against row locks and table locks (ALTER TABLE, LOCK TABLES).
+//   - innodb_lock_wait_timeout and lock_wait_timeout of 2 s, against row locks and table locks (ALTER TABLE, LOCK TABLES);
+//   - REPEATABLE READ: an INSERT ... SELECT keeps others from writing what it has read, which moves of stripes rely on.
 //
 // What cfg says for these is not used; nor is its RejectReadOnly, which would hide the server's reason. Each connection
 // then asks the server who it is: see Server of [Reservation]. NewPool returns an error when cfg contradicts itself.

@@ -57,8 +57,8 @@ func TestNeverTwiceNeverBackwards(t *testing.T) {
 
 // propertyRun is a sequence, what it gave, and the largest explicit id that it knows of.
 type propertyRun struct {
-	seq      *sequence.Sequence
-	ids      sequencetest.IDs
+	seq *sequence.Sequence
+	ids sequencetest.IDs
 
 	observations atomic.Int64
 	observed     sync.Map // how many there were, by explicit id

@@ -52,7 +52,7 @@ func (s *Sequence) refill() {
 		}
 		failures++
 		select {
-		case <-time.After(backoff(failures)):
+		case <-time.After(Backoff(failures)):
 		case <-s.stop:
 		}
 	}
@@ -149,7 +149,7 @@ func (s *Sequence) arrive(res Reservation, rewound bool) {
 	block := res.above(s.floor()) // which explicit ids may have moved since the request
 	s.stats.dropped += res.N - block.N
 	s.given.Store(res.Last()) // more than before: see reserve
-	if rewound && s.current.Load().rest().then(s.next).First < res.Found {
+	if first, ok := s.first(); ok && rewound && first < res.Found {
 		// The row has gone forwards again since: what is left here may have been given to others meanwhile.
 		s.stats.dropped += s.drain().N
 	}
@@ -162,6 +162,14 @@ func (s *Sequence) arrive(res Reservation, rewound bool) {
 		s.isWarm(time.Now())
 		s.publish(s.serve(s.join(s.drain(), block)))
 	}
+}
+
+// first returns the least id in memory; false when there is none. s.mu is held.
+func (s *Sequence) first() (int64, bool) {
+	if rest := s.current.Load().rest(); rest.N > 0 {
+		return rest.First, true
+	}
+	return s.next.First, s.next.N > 0
 }
 
 // serve gives ids to those who wait, in the order they came, and returns the rest. s.mu is held.
@@ -185,19 +193,24 @@ func (s *Sequence) serve(ids Range) Range {
 // else all.
 // s.mu is held.
 func (s *Sequence) refuse(req Request, err error) {
-	s.failed(err)
-	s.answered(s.stats.lastErrAt)
-	s.stats.cache = 0 // whoever repairs the table may have made it anew
+	tooMany := errors.Is(err, ErrInvalidCount) // no fault of the sequence
+	if !tooMany {
+		s.failed(err)
+		s.answered(s.stats.lastErrAt)
+		s.stats.cache = 0 // whoever repairs the table may have made it anew
+	}
 	if len(s.waiters) == 0 {
 		s.cfg.Logger.Warn("no further ids could be fetched ahead", "error", err) // else the callers are told
 	}
-	least := int64(1)
-	if errors.Is(err, ErrExhausted) || errors.Is(err, ErrInvalidCount) {
-		if s.retryAlone() {
-			return
-		}
-		least = req.Need
+	if !tooMany && !errors.Is(err, ErrExhausted) {
+		s.refuseFrom(1, err)
+	} else if !s.retryAlone() {
+		s.refuseFrom(req.Need, err)
 	}
+}
+
+// refuseFrom fails the callers that want so many ids or more. s.mu is held.
+func (s *Sequence) refuseFrom(least int64, err error) {
 	s.waiters = slices.DeleteFunc(s.waiters, func(w *waiter) bool {
 		if w.n < least {
 			return false

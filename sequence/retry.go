@@ -44,10 +44,19 @@ func IsTemporary(err error) bool {
 	return !errors.As(err, &answer) || slices.Contains(temporary, answer.Number)
 }
 
-// backoff returns how long to wait after so many failures in a row, from 1: 10 ms doubled each time up to 250 ms, less up
+// ServerError returns the number and the SQLSTATE of the server's own error in err; false when there is none.
+func ServerError(err error) (number uint16, state string, ok bool) {
+	var answer *mysql.MySQLError
+	if !errors.As(err, &answer) {
+		return 0, "", false
+	}
+	return answer.Number, string(answer.SQLState[:]), true
+}
+
+// Backoff returns how long to wait after so many failures in a row, from 1: 10 ms doubled each time up to 250 ms, less up
 // to half of it at random, so that processes that failed together do not try together. The longest is short because the
 // database is to be used as soon as it is back.
-func backoff(failures int) time.Duration {
+func Backoff(failures int) time.Duration {
 	d := min(10*time.Millisecond<<min(failures-1, 10), 250*time.Millisecond)
 	return d - rand.N(d/2)
 }

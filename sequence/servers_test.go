@@ -141,3 +141,15 @@ func TestSeedSQL(t *testing.T) {
 		t.Errorf("statements (-want +got):\n%s", diff)
 	}
 }
+
+// Whatever a server's default is, stores rely on REPEATABLE READ.
+func TestPoolIsolation(t *testing.T) {
+	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
+		var name, level string
+		err := openPool(t, s.DSN("")).QueryRowContext(t.Context(),
+			"SHOW SESSION VARIABLES WHERE variable_name IN ('tx_isolation', 'transaction_isolation')").Scan(&name, &level)
+		if err != nil || level != "REPEATABLE-READ" {
+			t.Errorf("got %s %s, %v, want REPEATABLE-READ", name, level, err)
+		}
+	}, "--transaction-isolation=READ-COMMITTED")
+}

@@ -104,9 +104,13 @@ func (s *Sequence) hasMoved(server string) bool {
 // servedBy notes which server gave a block. s.mu is held.
 func (s *Sequence) servedBy(res Reservation) {
 	st := &s.stats
-	if s.hasMoved(res.Server) || res.Skipped > 0 {
+	switch {
+	case s.hasMoved(res.Server):
 		s.cfg.Logger.Warn("another server serves a sequence than before", "sequence", s.name.String(),
 			"server", res.Server, "before", st.server, "ids_skipped", res.Skipped)
+	case res.Skipped > 0: // this process cannot tell which
+		s.cfg.Logger.Warn("a sequence was served by another server last, or by none that is recorded", "sequence", s.name.String(),
+			"server", res.Server, "ids_skipped", res.Skipped)
 	}
 	st.server = res.Server
 	st.skipped += res.Skipped

@@ -36,6 +36,15 @@ type Striped struct {
 
 var _ RowStore = (*Striped)(nil)
 
+// isSpread reports whether a store takes ids from more than one row.
+func isSpread(s Store) bool {
+	if guarded, ok := s.(failover); ok {
+		s = guarded.RowStore
+	}
+	_, ok := s.(*Striped)
+	return ok
+}
+
 // StripeServer is a server that may hold stripes.
 type StripeServer struct {
 	// Name is the server's for good, and the same in all processes: letters, digits and ._:- only. The tables on the server

@@ -211,8 +211,39 @@ func (r *configReader) checkStores() {
 
 // checkOverrides finds the overrides of sequences that the vschema does not have.
 func (r *configReader) checkOverrides() {
-	r.checkKnown("sequences.overrides", "sequence", slices.Sorted(maps.Keys(r.cfg.Sequences.Overrides)),
-		func(t *vschema.Table) bool { return t.Type == vschema.Sequence })
+	names := slices.Sorted(maps.Keys(r.cfg.Sequences.Overrides))
+	r.checkKnown("sequences.overrides", "sequence", names, func(t *vschema.Table) bool { return t.Type == vschema.Sequence })
+	for _, name := range names {
+		if keyspace, table, _ := strings.Cut(name, "."); r.cfg.isKeyed(keyspace, table) {
+			r.fail(r.set["sequences.overrides"], "%s counts by key: none of these settings is for such a sequence", name)
+		}
+	}
+}
+
+// isKeyed reports whether the vschema has a keyed sequence of that name.
+func (c *Config) isKeyed(keyspace, table string) bool {
+	if c.VSchema == nil {
+		return false
+	}
+	k, ok := c.VSchema.Keyspace(keyspace)
+	if !ok {
+		return false
+	}
+	t, ok := k.Table(table)
+	return ok && t.Keyed
+}
+
+// hasKeyed reports whether the vschema has a keyed sequence.
+func (c *Config) hasKeyed() bool {
+	if c.VSchema == nil {
+		return false
+	}
+	for _, k := range c.VSchema.Keyspaces() {
+		if slices.ContainsFunc(k.Tables(), func(t *vschema.Table) bool { return t.Keyed }) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkTables finds the overrides of tables that no sequence fills.
@@ -221,9 +252,23 @@ func (r *configReader) checkTables() {
 		func(t *vschema.Table) bool { return t.AutoIncrement != nil })
 }
 
+// checkKeyspacesOf finds the names below a key that begin with no keyspace.
+func (r *configReader) checkKeyspacesOf(key string, names []string) {
+	var known []string
+	for _, k := range r.cfg.Keyspaces {
+		known = append(known, k.Name)
+	}
+	for _, name := range names {
+		if keyspace, _, full := strings.Cut(name, "."); full && keyspace != "" && !slices.Contains(known, keyspace) {
+			r.fail(r.set[key], "%s: there is no keyspace %q: %s", name, keyspace, vschema.Suggest(keyspace, known))
+		}
+	}
+}
+
 // checkKnown finds the names below a key that no such table of the vschema has. Without a vschema all may be there.
 func (r *configReader) checkKnown(key, what string, names []string, is func(*vschema.Table) bool) {
 	if r.cfg.VSchema == nil {
+		r.checkKeyspacesOf(key, names)
 		return
 	}
 	var known []string

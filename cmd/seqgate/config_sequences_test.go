@@ -71,6 +71,8 @@ func TestSequenceSettingErrors(t *testing.T) {
 		"no store":           {"sequences: {overrides: {main.s: {stores: {}}}}", `c.yaml:2:42: sequences.overrides.main.s.stores: no store: write a: "user:password@tcp(127.0.0.1:3306)/database", and others`},
 		"ordered and stores": {`sequences: {overrides: {main.s: {ordered: true, stores: {a: "u:p@tcp(h)/main"}}}}`, "c.yaml:2:33: sequences.overrides.main.s: ordered and stores together: ids in order come from one row; leave one out"},
 		"policy":             {"tables: {on_explicit_id: advanse}", `c.yaml:2:26: tables.on_explicit_id: unknown value "advanse": did you mean "advance"?`},
+		"no keyspace":        {"sequences: {overrides: {mian.s: {refill: cas}}}", `c.yaml:2:24: sequences.overrides: mian.s: there is no keyspace "mian": did you mean "main"?`},
+		"advertise":          {"advertise: 0.0.0.0:3307", `c.yaml:2:12: advertise: "0.0.0.0:3307" is no address that other machines can reach: write host:port, such as 10.0.0.5:3307`},
 		"empty table":        {"tables: {overrides: {main.t: {}}}", "c.yaml:2:30: tables.overrides.main.t: no setting: write on_explicit_id: ignore, warn or advance"},
 	} {
 		t.Run(name, func(t *testing.T) {

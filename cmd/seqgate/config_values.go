@@ -59,7 +59,8 @@ func badListen(addr string) string {
 
 func (r *configReader) advertise(v value) string {
 	addr := r.text(v)
-	if why := badListen(addr); why != "" || strings.HasPrefix(addr, "unix:") || strings.HasPrefix(addr, ":") {
+	host, _, _ := net.SplitHostPort(addr) // badListen says what is wrong with it
+	if badListen(addr) != "" || strings.HasPrefix(addr, "unix:") || host == "" || net.ParseIP(host).IsUnspecified() {
 		r.fail(v, "%q is no address that other machines can reach: write host:port, such as 10.0.0.5:3307", addr)
 	}
 	return addr

@@ -54,7 +54,8 @@ func (k *keyedSequences) get(name sequence.Name) (*keyed.Sequence, error) {
 		return nil, fmt.Errorf("sequence %s: %w", name, sequence.ErrClosed)
 	}
 	s := keyed.Open(keyspace.Refills, name, keyed.Config{
-		Address: k.address, Forward: k.peers.ask, Lease: k.cfg.Sequences.Lease, Logger: k.log})
+		Address: k.address, Forward: k.peers.ask, Lease: k.cfg.Sequences.Lease,
+		Timeout: max(k.cfg.Sequences.Timeout, 2*k.cfg.Sequences.Lease), Logger: k.log})
 	k.open[name] = s
 	return s, nil
 }

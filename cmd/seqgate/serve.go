@@ -81,7 +81,9 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 	if err != nil {
 		return err
 	}
-	keyedSequences.address = cfg.advertised(listeners)
+	if keyedSequences.address = cfg.advertised(listeners); keyedSequences.address == "" && cfg.hasKeyed() {
+		log.Warn("no other seqgate can ask this one for values of keyed sequences, and gets none of the keys that this one counts: set advertise to the address at which they reach it")
+	}
 	var group errgroup.Group
 	for _, l := range listeners {
 		group.Go(func() error { return server.Serve(l) })

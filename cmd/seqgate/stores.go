@@ -43,7 +43,7 @@ func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspa
 		return s.striped(name)
 	}
 	store, err := sequence.NewStore(string(own.Refill), k.Refills)
-	if err != nil || !s.cfg.Sequences.AutoCreate {
+	if err != nil || !s.cfg.Sequences.AutoCreate || s.cfg.isKeyed(name.Keyspace, name.Table) {
 		return store, err
 	}
 	return sequence.AutoCreate(store, k.Refills, func(ctx context.Context) (next, cache int64, err error) {
