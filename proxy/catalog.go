@@ -59,6 +59,7 @@ type catalogEntry struct {
 // tableInfo is what information_schema says of one table.
 type tableInfo struct {
 	exists  bool
+	name    string // as the server has it
 	kind    string // BASE TABLE, VIEW, SEQUENCE (MariaDB's own)
 	engine  string
 	columns []columnInfo
@@ -116,7 +117,13 @@ func (c *catalog) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema
 	if c.vschema == nil {
 		e.binding, e.err = e.conventional(k, schema, table)
 	} else if t := c.declaration(k, schema, table); t != nil {
-		e.binding, e.err = c.declared(e, t, schema)
+		same, err := e.isTable(ctx, k, schema, t.Name, table)
+		if err != nil {
+			return err
+		}
+		if same {
+			e.binding, e.err = c.declared(e, t, schema)
+		}
 	}
 	if e.binding != nil {
 		e.binding.OnExplicit = c.explicit(k.Name, table)
@@ -251,14 +258,24 @@ func (c *catalog) declaration(k *Keyspace, schema, table string) *vschema.Table 
 	if t, ok := declared.Table(table); ok {
 		return filled(t)
 	}
-	// A server on which names have no case knows the table by this one too; on
-	// another, the table is not there, and says so.
+	// A server on which names have no case knows the table by this one too: see
+	// isTable.
 	for _, t := range declared.Tables() {
 		if strings.EqualFold(t.Name, table) {
 			return filled(t)
 		}
 	}
 	return nil
+}
+
+// isTable reports whether the name that the vschema has for a table, and the one
+// in the statement, are those of one table, which the entry describes.
+func (e *catalogEntry) isTable(ctx context.Context, k *Keyspace, schema, declared, written string) (bool, error) {
+	if declared == written || !e.table.exists {
+		return true, nil
+	}
+	other, err := describe(ctx, k.DB, schema, declared)
+	return other.exists && other.name == e.table.name, err
 }
 
 func filled(t *vschema.Table) *vschema.Table {
@@ -427,8 +444,8 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 // on purpose: with them both servers open that table alone.
 func describe(ctx context.Context, db *sql.DB, schema, table string) (tableInfo, error) {
 	var t tableInfo
-	err := db.QueryRowContext(ctx, "SELECT TABLE_TYPE, COALESCE(ENGINE, '') FROM information_schema.TABLES"+
-		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, table).Scan(&t.kind, &t.engine)
+	err := db.QueryRowContext(ctx, "SELECT TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, '') FROM information_schema.TABLES"+
+		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, table).Scan(&t.name, &t.kind, &t.engine)
 	if errors.Is(err, sql.ErrNoRows) {
 		return t, nil
 	}

@@ -54,3 +54,27 @@ func TestColumnTypeExhausted(t *testing.T) {
 		}
 	})
 }
+
+// Where names have case, a table that the vschema has in another case is another
+// table; where they have none it is the same.
+func TestVSchemaNameCase(t *testing.T) {
+	const text = `{"keyspaces": {"main": {"tables": {
+		"People": {"auto_increment": {"column": "id", "sequence": "numbers"}}, "numbers": {"type": "sequence"}}}}}`
+	for option, want := range map[string]int{"--lower-case-table-names=0": 1, "--lower-case-table-names=1": 70} {
+		t.Run(option, func(t *testing.T) {
+			if want == 70 {
+				t.Setenv("SEQGATE_TEST_MYSQL97", "") // it takes that option for a new data directory only
+			}
+			servertest.Private(t, func(t *testing.T, s *servertest.Server) {
+				g := newGate(t, s, gateOptions{vschema: text})
+				c := conn(t, g.open(t, ""))
+				exec(t, c, "CREATE TABLE people (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)")
+				createSequence(t, c, "numbers", 70, 10)
+				exec(t, c, "INSERT INTO people (v) VALUES (1)")
+				if got := value[int](t, c, "SELECT id FROM people"); got != want {
+					t.Errorf("got id %d, want %d", got, want)
+				}
+			}, option)
+		})
+	}
+}
