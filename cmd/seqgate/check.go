@@ -10,14 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seqgate/seqgate/sequence"
-	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
 )
 
-const checkAbout = `Validates the configuration and the vschema, and lists everything wrong in them by file and line (exit code 2). Then
+var checkAbout = fmt.Sprintf(`Validates the configuration and the vschema, and lists everything wrong in them by file and line (exit code 2). Then
 compares the servers' tables with them: what would make INSERTs fail or ids repeat is an error (exit code 1), a server
-that cannot be reached a warning. It changes nothing.`
+that cannot be reached, or answers nothing for %v, a warning. It changes nothing.`, 2*silence)
 
 // runCheck is `seqgate check`.
 func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
@@ -74,11 +72,25 @@ func (c *checker) warn(subject any, format string, args ...any) {
 	c.print("warning", subject, format, args...)
 }
 
+// failed is fail, or a warning when a server did not answer.
+func (c *checker) failed(subject any, err error) {
+	if unreachable(err) {
+		c.warn(subject, "the server cannot be reached, this is not checked: %v", err)
+		return
+	}
+	c.fail(subject, "%v", err)
+}
+
+func (c *checker) note(subject any, format string, args ...any) {
+	c.print("note", subject, format, args...)
+}
+
 func (c *checker) ok(subject any, format string, args ...any) {
 	c.print("ok", subject, format, args...)
 }
 
 func (c *checker) connect() {
+	_, _ = c.cluster.reach() // all at the same time; each is asked for its own error below
 	for _, k := range c.cfg.Keyspaces {
 		s, err := c.cluster.server(k.Name)
 		switch {
@@ -96,11 +108,11 @@ func (c *checker) connect() {
 func (c *checker) checkBinding(ctx context.Context, b binding) {
 	var row *seqRow
 	switch s := c.servers.of(b.sequence.keyspace); {
-	case s == nil:
 	case c.cluster.isStriped(b.sequence):
-		c.checkStriped(ctx, s, b)
+		c.checkStriped(ctx, b)
+	case s == nil:
 	case c.cluster.isKeyed(b.sequence):
-		c.checkKeyed(ctx, s, b.sequence)
+		c.checkKeyed(ctx, s, b)
 	default:
 		row = c.checkSequence(ctx, s, b.sequence)
 	}
@@ -116,8 +128,13 @@ func (c *checker) checkBinding(ctx context.Context, b binding) {
 
 // checkSequence returns the sequence's row when ids can be taken from it.
 func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) *seqRow {
-	t, ok := s.tables[name.table]
-	if !ok {
+	c.checkFailover(ctx, s, name)
+	t, ok := s.table(name.table)
+	switch {
+	case !ok && c.cfg.Sequences.AutoCreate:
+		c.note(name, "the sequence table is missing: it is made when first used, or by seqgate init")
+		return nil
+	case !ok:
 		c.fail(name, "the sequence table is missing: run seqgate init")
 		return nil
 	}
@@ -131,94 +148,52 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 	}
 	rows, err := s.readSequence(ctx, name.table)
 	if err != nil {
-		c.fail(name, "%v", err)
+		c.failed(name, err)
 		return nil
 	}
-	fault := rowFault(quoted, rows)
-	if fault != "" {
+	if len(rows) == 0 && len(faults) == 0 && c.cfg.Sequences.AutoCreate {
+		c.note(name, "there is no row with id = 0: it is made when first used, or by seqgate init")
+		return nil
+	}
+	for _, fault := range rowFaults(quoted, rows) {
+		faults = append(faults, fault)
 		c.fail(name, "%s", fault)
 	}
-	// Needs the same privilege as the update, and changes nothing.
-	rights, err := s.conn.QueryContext(ctx, "EXPLAIN UPDATE "+quoted+" SET `next_id` = `next_id` WHERE `id` = 0")
-	if err == nil {
-		err = rights.Close()
+	if err = s.explain(ctx, "UPDATE "+quoted+" SET `next_id` = `next_id` WHERE `id` = 0"); err != nil {
+		c.failed(name, fmt.Errorf("seqgate cannot reserve ids: %w", err))
 	}
-	if err != nil {
-		c.fail(name, "seqgate cannot reserve ids: %v", err)
-	}
-	if fault != "" || len(faults) > 0 || err != nil {
+	if len(faults) > 0 || err != nil {
 		return nil
 	}
 	return &rows[0]
 }
 
-// checkStriped checks where the stripes of a sequence lie, and that they are above the ids in use.
-func (c *checker) checkStriped(ctx context.Context, s *server, b binding) {
-	stripes, err := c.stripes(ctx, s, b.sequence)
-	switch {
-	case err != nil && unreachable(err):
-		c.warn(b.sequence, "not all of its servers can be reached, its stripes are not checked: %v", err)
-		return
-	case err != nil:
-		c.fail(b.sequence, "%v", err)
-		return
-	}
-	free, err := c.cluster.free(ctx, b)
-	if err != nil {
-		c.fail(b.sequence, "%v", err)
-		return
-	}
-	servers := map[string]bool{}
-	for _, stripe := range stripes {
-		servers[stripe.Server] = true
-		switch {
-		case stripe.MovedTo != "":
-			c.warn(b.sequence, "stripe %d is on its way to %s: end that with seqgate seq move", stripe.Number, stripe.MovedTo)
-		case stripe.Next < free.next:
-			c.fail(b.sequence, "stripe %d is at id %d, ids up to %d are in use: run seqgate init", stripe.Number, stripe.Next, free.next-1)
-		}
-	}
-	c.ok(b.sequence, "%d stripes on %d servers", len(stripes), len(servers))
-}
-
-func (c *checker) stripes(ctx context.Context, s *server, name tableName) (stripes []sequence.Stripe, err error) {
-	striped, closeAll, err := openStriped(c.cfg, name, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, closeAll()) }()
-	return striped.Stripes(ctx, s.database, name.table)
-}
-
-// checkKeyed checks the table of a keyed sequence. Which ids its keys have in use is not compared: each key has its own.
-func (c *checker) checkKeyed(ctx context.Context, s *server, name tableName) {
-	if err := keyed.Check(ctx, s.db, s.database, name.table); err != nil {
-		c.fail(name, "%v", err)
-		return
-	}
-	c.ok(name, "counts by key")
-}
-
-// rowFault says what keeps ids from being taken from a sequence with these rows of id = 0.
-func rowFault(quoted string, rows []seqRow) string {
+// rowFaults says what keeps ids from being taken from a sequence with these rows of id = 0.
+func rowFaults(quoted string, rows []seqRow) (faults []string) {
 	switch {
 	case len(rows) == 0:
-		return "there is no row with id = 0: run seqgate init"
+		return []string{"there is no row with id = 0: run seqgate init"}
 	case len(rows) > 1:
-		return fmt.Sprintf("there are %d rows with id = 0: leave the one with the largest next_id", len(rows))
-	case !rows[0].next.Valid:
-		return "next_id is NULL: run seqgate init"
-	case rows[0].next.Int64 == math.MaxInt64 && rows[0].cache.Int64 == 0:
-		return fmt.Sprintf("the ids are used up: %d was the last", int64(math.MaxInt64))
-	case !rows[0].cache.Valid || rows[0].cache.Int64 < 1:
-		return fmt.Sprintf("cache is not at least 1: UPDATE %s SET `cache` = 1000 WHERE `id` = 0", quoted)
+		return []string{fmt.Sprintf("there are %d rows with id = 0: leave the one with the largest next_id", len(rows))}
+	case rows[0].usedUp():
+		return []string{fmt.Sprintf("the ids are used up: %d was the last", int64(math.MaxInt64))}
 	}
-	return ""
+	row := rows[0]
+	switch {
+	case !row.next.Valid:
+		faults = append(faults, "next_id is NULL: run seqgate init")
+	case row.next.Int64 < 0:
+		faults = append(faults, fmt.Sprintf("next_id is %d, and ids begin at 1: run seqgate init", row.next.Int64))
+	}
+	if !row.cache.Valid || row.cache.Int64 < 1 {
+		faults = append(faults, fmt.Sprintf("cache is not at least 1: UPDATE %s SET `cache` = 1000 WHERE `id` = 0", quoted))
+	}
+	return faults
 }
 
 // checkFilled checks a column that a sequence fills. row is nil when the sequence itself is at fault or away.
 func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tableName, row *seqRow) {
-	t, ok := s.tables[f.table]
+	t, ok := s.table(f.table)
 	if !ok {
 		c.fail(f.tableName, "the table is missing in database %s, or the vschema names it wrongly: %s", s.database,
 			vschema.Suggest(f.table, slices.Collect(maps.Keys(s.tables))))
@@ -241,7 +216,7 @@ func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tab
 	}
 	used, err := s.readUsedIDs(ctx, f.table, column.name)
 	if err != nil {
-		c.fail(subject, "%v", err)
+		c.failed(subject, err)
 		return
 	}
 	c.checkRange(subject, column, from, row, used)
@@ -249,22 +224,35 @@ func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tab
 
 // checkRange checks that the sequence is above the ids in use and below the end of the column's type.
 func (c *checker) checkRange(subject string, column dbColumn, sequence tableName, row *seqRow, used usedIDs) {
-	next, last := max(row.next.Int64, 1), column.maxID()
-	left := last - next + 1
+	next := max(row.next.Int64, 1)
+	fault, fatal := rangeFault(next, used, column)
 	switch {
-	case next <= used.max:
-		c.fail(subject, "next_id %d of %s is not above the largest id %d, ids would repeat: run seqgate init", next, sequence, used.max)
+	case fatal:
+		c.fail(subject, "filled from %s: %s", sequence, fault)
 		return
-	case next > last:
-		c.fail(subject, "the ids are used up: next_id %d of %s is past the end of %s, %d: make it a BIGINT", next, sequence, column.typeName(), last)
-		return
-	case next < used.counter:
-		c.warn(subject, "next_id %d of %s is below the AUTO_INCREMENT counter %d, ids of deleted rows may be given again: run seqgate init",
-			next, sequence, used.counter)
-	case left < last/10:
-		c.warn(subject, "only %d ids are left of %s, next_id is %d: make it a BIGINT", left, column.typeName(), next)
+	case fault != "":
+		c.warn(subject, "filled from %s: %s", sequence, fault)
 	}
-	c.ok(subject, "filled from %s: next_id %d, cache %d, %d ids left of %s", sequence, next, row.cache.Int64, left, column.typeName())
+	c.ok(subject, "filled from %s: next_id %d, cache %d, %d ids left of %s", sequence, next, row.cache.Int64, column.maxID()-next+1, column.typeName())
+}
+
+// rangeFault says what is wrong with a next_id for a column with these ids in use, "" for nothing. It is fatal when ids
+// would repeat or INSERTs fail.
+func rangeFault(next int64, used usedIDs, column dbColumn) (fault string, fatal bool) {
+	last := column.maxID()
+	switch left := last - next + 1; {
+	case used.max >= last:
+		return fmt.Sprintf("the ids are used up: the largest id, %d, is the last of %s: make it a BIGINT", used.max, column.typeName()), true
+	case next > last:
+		return fmt.Sprintf("the ids are used up: next_id %d is past the end of %s, %d: make it a BIGINT", next, column.typeName(), last), true
+	case next <= used.max:
+		return fmt.Sprintf("next_id %d is not above the largest id %d, ids would repeat: run seqgate init", next, used.max), true
+	case next < used.counter:
+		return fmt.Sprintf("next_id %d is below the AUTO_INCREMENT counter %d, ids of deleted rows may be given again: run seqgate init", next, used.counter), false
+	case left < last/10:
+		return fmt.Sprintf("only %d ids are left of %s, next_id is %d: make it a BIGINT", left, column.typeName(), next), false
+	}
+	return "", false
 }
 
 // checkColumnList holds an authoritative list of columns against the table: INSERTs without a list of their own are

@@ -26,15 +26,15 @@ func TestCheckConvention(t *testing.T) {
 			"ok: main.t.id: filled from main.t_seq: next_id 10, cache 5, 9223372036854775798 ids left of bigint"}},
 		{"sequence alone", sequence("alone", "(0, 10, 5)"), []string{"ok: main.alone: next_id 10, cache 5"}},
 		{"not above", table("t") + "; INSERT INTO t VALUES (10); " + sequence("t_seq", "(0, 10, 5)"), []string{
-			"error: main.t.id: next_id 10 of main.t_seq is not above the largest id 10, ids would repeat: run seqgate init"}},
+			"error: main.t.id: filled from main.t_seq: next_id 10 is not above the largest id 10, ids would repeat: run seqgate init"}},
 		{"below the counter", "CREATE TABLE t (id BIGINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 100; " + sequence("t_seq", "(0, 10, 5)"), []string{
-			"warning: main.t.id: next_id 10 of main.t_seq is below the AUTO_INCREMENT counter 100, ids of deleted rows may be given again: run seqgate init",
+			"warning: main.t.id: filled from main.t_seq: next_id 10 is below the AUTO_INCREMENT counter 100, ids of deleted rows may be given again: run seqgate init",
 			"ok: main.t.id: filled from main.t_seq: next_id 10, cache 5, 9223372036854775798 ids left of bigint"}},
 		{"nearly used up", "CREATE TABLE t (id TINYINT PRIMARY KEY); " + sequence("t_seq", "(0, 120, 5)"), []string{
-			"warning: main.t.id: only 8 ids are left of tinyint, next_id is 120: make it a BIGINT",
+			"warning: main.t.id: filled from main.t_seq: only 8 ids are left of tinyint, next_id is 120: make it a BIGINT",
 			"ok: main.t.id: filled from main.t_seq: next_id 120, cache 5, 8 ids left of tinyint"}},
 		{"used up", "CREATE TABLE t (id TINYINT UNSIGNED PRIMARY KEY); " + sequence("t_seq", "(0, 256, 5)"), []string{
-			"error: main.t.id: the ids are used up: next_id 256 of main.t_seq is past the end of tinyint unsigned, 255: make it a BIGINT"}},
+			"error: main.t.id: filled from main.t_seq: the ids are used up: next_id 256 is past the end of tinyint unsigned, 255: make it a BIGINT"}},
 		{"no row", table("t") + "; " + sequence("t_seq", "(1, 10, 5)"), []string{
 			"error: main.t_seq: there is no row with id = 0: run seqgate init"}},
 		{"two rows", table("t") + "; CREATE TABLE t_seq (id INT, next_id BIGINT, cache BIGINT) COMMENT 'vitess_sequence'; INSERT INTO t_seq VALUES (0, 1, 1), (0, 2, 2)", []string{
@@ -42,6 +42,11 @@ func TestCheckConvention(t *testing.T) {
 		{"NULL", table("t") + "; " + sequence("t_seq", "(0, NULL, 5)"), []string{"error: main.t_seq: next_id is NULL: run seqgate init"}},
 		{"cache 0", table("t") + "; " + sequence("t_seq", "(0, 5, 0)"), []string{
 			"error: main.t_seq: cache is not at least 1: UPDATE `DB`.`t_seq` SET `cache` = 1000 WHERE `id` = 0"}},
+		{"negative, and cache 0", table("t") + "; " + sequence("t_seq", "(0, -7, 0)"), []string{
+			"error: main.t_seq: next_id is -7, and ids begin at 1: run seqgate init",
+			"error: main.t_seq: cache is not at least 1: UPDATE `DB`.`t_seq` SET `cache` = 1000 WHERE `id` = 0"}},
+		{"used up by rows", "CREATE TABLE t (id TINYINT PRIMARY KEY); INSERT INTO t VALUES (127); " + sequence("t_seq", "(0, 120, 5)"), []string{
+			"error: main.t.id: filled from main.t_seq: the ids are used up: the largest id, 127, is the last of tinyint: make it a BIGINT"}},
 		{"cache NULL", table("t") + "; " + sequence("t_seq", "(0, 5, NULL)"), []string{
 			"error: main.t_seq: cache is not at least 1: UPDATE `DB`.`t_seq` SET `cache` = 1000 WHERE `id` = 0"}},
 		{"2^63-1", table("t") + "; " + sequence("t_seq", "(0, 9223372036854775807, 0)"), []string{

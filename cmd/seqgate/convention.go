@@ -137,6 +137,7 @@ type binding struct {
 type filled struct {
 	tableName
 	column string
+	key    string // the column by whose value a keyed sequence counts; "" of others
 }
 
 // bindings says what each sequence fills: by the vschema, or else by the convention in the servers' tables.
@@ -162,7 +163,7 @@ func vschemaBindings(cfg *Config, all map[tableName][]filled) {
 		for _, t := range k.Tables() {
 			if a := t.AutoIncrement; a != nil {
 				name := tableName{a.SequenceKeyspace, a.SequenceTable}
-				all[name] = append(all[name], filled{tableName{k.Name, t.Name}, a.Column})
+				all[name] = append(all[name], filled{tableName{k.Name, t.Name}, a.Column, a.Key})
 			}
 			name := tableName{k.Name, t.Name}
 			if _, bound := all[name]; t.Type == vschema.Sequence && !bound {
@@ -190,19 +191,19 @@ func (s *server) conventionBindings(all map[tableName][]filled) {
 // conventionFill finds the column that the convention fills from the sequence table of that name.
 func (s *server) conventionFill(sequence string) (filled, bool) {
 	name, ok := strings.CutSuffix(sequence, seqSuffix)
-	t, exists := s.tables[name]
+	t, exists := s.table(name)
 	if !ok || !exists || strings.HasSuffix(name, seqSuffix) {
 		return filled{}, false
 	}
 	column, why := t.idColumn()
-	return filled{tableName{s.keyspace, name}, column.name}, why == ""
+	return filled{tableName: tableName{s.keyspace, name}, column: column.name}, why == ""
 }
 
 // unusable says which tables beside a t_seq the convention does not fill, and why.
 func (s *server) unusable() map[tableName]string {
 	reasons := map[tableName]string{}
 	for name, t := range s.tables {
-		beside, ok := s.tables[name+seqSuffix]
+		beside, ok := s.table(name + seqSuffix)
 		if !ok || strings.HasSuffix(name, seqSuffix) {
 			continue
 		}

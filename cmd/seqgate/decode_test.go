@@ -34,6 +34,7 @@ func TestDecode(t *testing.T) {
 		{"no id", nil, 2, []string{"give one ID"}},
 		{"two ids", []string{"1", "2"}, 2, []string{"give one ID"}},
 		{"zero", []string{"0"}, 2, []string{`"0" is not an id`}},
+		{"negative without a separator", []string{"-5"}, 2, []string{"-5 is negative: write a whole number from 1"}},
 		{"negative", []string{"--", "-5"}, 2, []string{`"-5" is not an id`}},
 		{"too large", []string{"9223372036854775808"}, 2, []string{"is not an id"}},
 		{"help", []string{"-h"}, 0, []string{"usage: seqgate decode ID [--layout NAME] [--json]"}},

@@ -84,7 +84,7 @@ func readCounter(ctx context.Context, s *server, query, key string, to ...any) e
 
 // readAutoIncrement reads the AUTO_INCREMENT counter of a table, and its largest id in case that the counter is behind.
 func readAutoIncrement(ctx context.Context, s *server, table string) (found counter, err error) {
-	t, ok := s.tables[table]
+	t, ok := s.table(table)
 	if !ok {
 		return found, errors.New("there is no such table")
 	}

@@ -10,15 +10,16 @@ import (
 	"sync"
 
 	"github.com/seqgate/seqgate/sequence"
-	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
 const initAbout = `Makes the sequence tables that are missing, each with its row, and raises next_id above the ids in use: above
-MAX(column) and the AUTO_INCREMENT counter. It never lowers anything; a second call has nothing to do.
+MAX(column) and the AUTO_INCREMENT counter. It never lowers anything; a second call has nothing to do. Of a sequence that
+counts by key it reads the largest value of every key, and raises the sections that are behind.
 
 With a vschema, these are the sequences that it names. Without one, those of all tables t that have a t_seq beside
 them, and a new t_seq for each TABLE. Rows that reach the servers past seqgate meanwhile may take ids that the sequence
-gives later: run it before clients use seqgate, or again when they all do.`
+gives later: run it before clients use seqgate, or again when they all do, and after rows were restored. A sequence whose
+stripes lie on several servers is made when all answer; later, the stripes of those that answer are raised.`
 
 // runInit is `seqgate init`.
 func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
@@ -27,7 +28,7 @@ func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error
 	fs := newFlags("init", "--config FILE | --upstream DSN [--cache N] [--dry-run] [TABLE ...]", initAbout, stdout)
 	from.flags(fs)
 	cache := countFlag(fs, "cache", sequence.DefaultCache, "`N` ids that a new sequence reserves at once, from 1")
-	fs.BoolVar(&s.dryRun, "dry-run", false, "print the SQL and run none of it")
+	fs.BoolVar(&s.dryRun, "dry-run", false, "print the SQL and run none of it; rows of stripes and sections are told in comments")
 	tables, err := parseArgs(fs, args)
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (c *cluster) conventional(name tableName) (binding, error) {
 	if err != nil {
 		return binding{}, err
 	}
-	t, ok := s.tables[name.table]
+	t, ok := s.table(name.table)
 	if !ok {
 		return binding{}, c.noTable(name)
 	}
@@ -101,7 +102,7 @@ func (c *cluster) conventional(name tableName) (binding, error) {
 	if why != "" {
 		return binding{}, usagef("table %s cannot be filled from a sequence by the convention: %s", name, why)
 	}
-	return binding{tableName{name.keyspace, name.table + seqSuffix}, []filled{{name, column.name}}}, nil
+	return binding{tableName{name.keyspace, name.table + seqSuffix}, []filled{{tableName: name, column: column.name}}}, nil
 }
 
 // seed is what a sequence is to become at least.
@@ -128,14 +129,18 @@ func (s seeder) run(ctx context.Context, seeds []seed) error {
 	}
 	var group sync.WaitGroup
 	for i := range seeds {
-		if d := &seeds[i]; d.err == nil {
+		if d := &seeds[i]; d.err == nil && !s.cluster.isKeyed(d.sequence) {
 			group.Go(func() { d.free, d.err = s.cluster.free(ctx, d.binding) })
 		}
 	}
 	group.Wait()
 	var errs []error
 	for _, d := range seeds {
-		if d.err == nil {
+		switch {
+		case d.err != nil:
+		case s.cluster.isKeyed(d.sequence):
+			d.err = s.seedKeyed(ctx, d)
+		default:
 			d.err = s.raise(ctx, d)
 		}
 		if d.err != nil {
@@ -154,7 +159,7 @@ func (s seeder) makeTable(ctx context.Context, b binding) error {
 	if err != nil {
 		return err
 	}
-	t, exists := at.tables[b.sequence.table]
+	t, exists := at.table(b.sequence.table)
 	if !exists {
 		return s.create(ctx, at, b.sequence.table)
 	}
@@ -166,57 +171,32 @@ func (s seeder) makeTable(ctx context.Context, b binding) error {
 
 // raise makes the row, or raises it.
 func (s seeder) raise(ctx context.Context, d seed) error {
-	for _, table := range d.free.missing {
-		if err := s.note("%s does not exist yet: its ids start at %d", table, max(d.next, d.free.next)); err != nil {
-			return err
-		}
+	next, err := s.first(d)
+	if err != nil {
+		return err
 	}
 	at, err := s.cluster.server(d.sequence.keyspace)
 	if err != nil {
 		return err
 	}
-	next := max(d.next, d.free.next)
-	if next > d.free.last {
-		return fmt.Errorf("the next id would be %d, and the ids of what it fills end at %d: make the column a BIGINT", next, d.free.last)
-	}
-	switch {
-	case s.cluster.isStriped(d.sequence):
+	if s.cluster.isStriped(d.sequence) {
 		return s.seedStriped(ctx, at, d.sequence.table, next, d.cache)
-	case s.cluster.isKeyed(d.sequence):
-		return s.seedKeyed(ctx, at, d.sequence.table, next)
 	}
 	return s.edit(ctx, at, d.sequence, raiseTo(next, d.cache))
 }
 
-// seedStriped makes the stripes of a sequence that lies on several servers, or raises them.
-func (s seeder) seedStriped(ctx context.Context, at *server, table string, next, cache int64) (err error) {
-	name := tableName{at.keyspace, table}
-	striped, closeAll, err := openStriped(s.cluster.cfg, name, nil)
-	if err != nil {
-		return err
+// first returns the first id that the sequence may give, and tells of tables that do not exist yet.
+func (s seeder) first(d seed) (int64, error) {
+	next := max(d.next, d.free.next)
+	for _, table := range d.free.missing {
+		if err := s.note("%s does not exist yet: its ids start at %d", table, next); err != nil {
+			return 0, err
+		}
 	}
-	defer func() { err = errors.Join(err, closeAll()) }()
-	if err := s.note("%s: its stripes are to give %d and above", name, next); err != nil || s.dryRun {
-		return err
+	if next > d.free.last {
+		return 0, fmt.Errorf("the next id would be %d, and the ids of what it fills end at %d: make the column a BIGINT", next, d.free.last)
 	}
-	return striped.Seed(ctx, at.database, table, next, cache)
-}
-
-// seedKeyed makes a sequence that counts by key. One that is fit stays as it is: its keys stand at different values, all
-// below the largest of one.
-func (s seeder) seedKeyed(ctx context.Context, at *server, table string, next int64) error {
-	name := tableName{at.keyspace, table}
-	err := keyed.Check(ctx, at.db, at.database, table)
-	switch {
-	case err == nil:
-		return s.note("%s: nothing to do, it counts by key", name)
-	case !errors.Is(err, sequence.ErrNoTable) && !errors.Is(err, sequence.ErrNoRow):
-		return err
-	}
-	if err := s.note("%s: its keys are to give %d and above", name, next); err != nil || s.dryRun {
-		return err
-	}
-	return keyed.Seed(ctx, at.db, at.database, table, keyed.DefaultSections, next, keyed.DefaultCache)
+	return next, nil
 }
 
 // raiseTo brings a row to at least next, and gives it a cache when it has none.

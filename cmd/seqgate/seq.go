@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 const seqUsage = `usage: seqgate seq COMMAND ...
@@ -22,6 +23,7 @@ Looks at sequences, and operates them by hand.
   seqgate seq import SYSTEM --from SOURCE NAME=KEY   take over from Leaf, tinyid, idgo, Redis or AUTO_INCREMENT
 
 All take --config FILE or --upstream DSN. NAME is a sequence table, or keyspace.table. Each explains its flags with -h.
+A server that gives no answer for 10 s is given up, while a long search for MAX(column) is waited for.
 `
 
 var seqCommands = map[string]command{
@@ -59,7 +61,7 @@ func parseArgs(fs *flag.FlagSet, args []string) ([]string, error) {
 	var found []string
 	for {
 		if err := parseFlags(fs, args); err != nil {
-			return nil, err
+			return nil, notNegative(args, err)
 		}
 		rest := fs.Args()
 		if len(rest) == 0 {
@@ -70,6 +72,16 @@ func parseArgs(fs *flag.FlagSet, args []string) ([]string, error) {
 		}
 		found, args = append(found, rest[0]), rest[1:]
 	}
+}
+
+// notNegative is the error of parsing the flags in args; it names a negative number that was taken for a flag.
+func notNegative(args []string, err error) error {
+	for _, arg := range args {
+		if _, no := strconv.ParseInt(arg, 10, 64); no == nil && strings.Contains(err.Error(), "not defined: "+arg+":") {
+			return usagef("%s is negative: write a whole number from 1", arg)
+		}
+	}
+	return err
 }
 
 // count is a flag's or an argument's whole number from 1.

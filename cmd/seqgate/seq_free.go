@@ -73,7 +73,7 @@ func (c *cluster) freeIn(ctx context.Context, f filled) (freeIDs, error) {
 	if err != nil {
 		return freeIDs{}, err
 	}
-	t, ok := s.tables[f.table]
+	t, ok := s.table(f.table)
 	if !ok {
 		return freeIDs{1, math.MaxInt64, []tableName{f.tableName}}, nil
 	}

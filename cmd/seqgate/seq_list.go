@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,11 +10,14 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+
+	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
 const seqListAbout = `Lists every sequence: those that the vschema names, or those of the convention and other tables with a sequence's comment.
 Shows what its row holds, the columns that it fills, the largest id in each, and the share of the column's type that
-next_id has passed; and what is wrong. It changes nothing.`
+next_id has passed; and what is wrong. KIND is row for those with one row; the NEXT_ID of one that lies in stripes is the
+smallest of them, and one that counts by key has none. It changes nothing.`
 
 // runSeqList is `seqgate seq list`. Servers that are away do not keep it from listing the others.
 func runSeqList(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
@@ -46,12 +50,14 @@ func runSeqList(ctx context.Context, args []string, stdout, _ io.Writer) (err er
 type listed struct {
 	Keyspace string         `json:"keyspace"`
 	Table    string         `json:"table"`
-	NextID   *int64         `json:"next_id"` // null: cannot be read
+	Kind     string         `json:"kind"`    // row, striped or keyed
+	NextID   *int64         `json:"next_id"` // the least of a striped one; null: keyed, or cannot be read
 	Cache    *int64         `json:"cache"`
 	Fills    []listedColumn `json:"fills"`
 	Problems []string       `json:"problems"`
 
-	name tableName
+	name   tableName
+	layout string // of what is not one row; "" if not known
 }
 
 // listedColumn is a column that a sequence fills.
@@ -84,15 +90,14 @@ func (c *cluster) list(ctx context.Context, all []binding) []listed {
 }
 
 func (c *cluster) read(ctx context.Context, b binding, l *listed) {
-	row, faults := c.readRow(ctx, b.sequence)
-	for _, fault := range faults {
-		l.problem("%s: %v", b.sequence, fault)
-	}
-	if row != nil && row.next.Valid {
-		l.NextID = &row.next.Int64
-	}
-	if row != nil && row.cache.Valid {
-		l.Cache = &row.cache.Int64
+	var row *seqRow
+	switch {
+	case c.isStriped(b.sequence):
+		c.readStripes(ctx, l)
+	case c.isKeyed(b.sequence):
+		c.readSections(ctx, l)
+	default:
+		row = c.readOneRow(ctx, l)
 	}
 	for _, f := range b.fills {
 		column, err := c.readColumn(ctx, f, row)
@@ -103,16 +108,62 @@ func (c *cluster) read(ctx context.Context, b binding, l *listed) {
 	}
 }
 
+// readStripes fills in a sequence that lies in stripes on several servers.
+func (c *cluster) readStripes(ctx context.Context, l *listed) {
+	l.Kind = "striped"
+	stripes, err := c.stripes(ctx, l.name)
+	switch {
+	case err != nil:
+		l.problem("%s: %v", l.name, err)
+	case len(stripes) == 0:
+		l.problem("%s: no server has a stripe: run seqgate init", l.name)
+	}
+	if len(stripes) == 0 {
+		return
+	}
+	next := leastNext(stripes)
+	l.NextID, l.Cache, l.layout = &next, &stripes[0].Cache, spread(stripes)
+}
+
+// readSections fills in a sequence that counts by key.
+func (c *cluster) readSections(ctx context.Context, l *listed) {
+	l.Kind = "keyed"
+	s, err := c.server(l.Keyspace)
+	if err != nil {
+		l.problem("%s: %v", l.name, err)
+		return
+	}
+	rows, err := keyed.Rows(ctx, s.db, s.database, l.Table)
+	if err != nil {
+		l.problem("%s: %v", l.name, err)
+		return
+	}
+	l.layout = fmt.Sprintf("by key, %d sections", len(rows))
+}
+
+// readOneRow fills in a sequence of one row, which it returns as far as there is one.
+func (c *cluster) readOneRow(ctx context.Context, l *listed) *seqRow {
+	l.Kind = "row"
+	row, faults := c.readRow(ctx, l.name)
+	for _, fault := range faults {
+		l.problem("%s: %v", l.name, fault)
+	}
+	if row != nil && row.next.Valid {
+		l.NextID = &row.next.Int64
+	}
+	if row != nil && row.cache.Valid {
+		l.Cache = &row.cache.Int64
+	}
+	return row
+}
+
 // readRow returns the row as far as there is one, and what is wrong with the sequence.
 func (c *cluster) readRow(ctx context.Context, name tableName) (row *seqRow, faults []error) {
-	if err := c.oneRow(name); err != nil {
-		return nil, []error{err}
-	}
 	s, err := c.server(name.keyspace)
 	if err != nil {
 		return nil, []error{err}
 	}
-	t, ok := s.tables[name.table]
+	t, ok := s.table(name.table)
 	if !ok {
 		return nil, []error{errors.New("the sequence table is missing: run seqgate init")}
 	}
@@ -127,7 +178,7 @@ func (c *cluster) readRow(ctx context.Context, name tableName) (row *seqRow, fau
 	if err != nil {
 		return nil, append(faults, err)
 	}
-	if fault := rowFault(quoted, rows); fault != "" {
+	for _, fault := range rowFaults(quoted, rows) {
 		faults = append(faults, errors.New(fault))
 	}
 	if len(rows) == 1 {
@@ -144,7 +195,7 @@ func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listed
 	if err != nil {
 		return l, err
 	}
-	t, ok := s.tables[f.table]
+	t, ok := s.table(f.table)
 	if !ok {
 		return l, errors.New("the table does not exist")
 	}
@@ -164,23 +215,10 @@ func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listed
 	next := max(row.next.Int64, 1)
 	share := min(1, float64(next-1)/float64(column.maxID()))
 	l.Used = &share
-	return l, rangeFault(next, used, column)
-}
-
-// rangeFault says what is wrong with a next_id for a column with these ids in use.
-func rangeFault(next int64, used usedIDs, column dbColumn) error {
-	last := column.maxID()
-	switch left := last - next + 1; {
-	case next <= used.max:
-		return fmt.Errorf("next_id %d is not above the largest id %d, ids would repeat: run seqgate init", next, used.max)
-	case next > last:
-		return fmt.Errorf("the ids are used up: next_id %d is past the end of %s, %d: make it a BIGINT", next, column.typeName(), last)
-	case next < used.counter:
-		return fmt.Errorf("next_id %d is below the AUTO_INCREMENT counter %d, ids of deleted rows may be given again: run seqgate init", next, used.counter)
-	case left < last/10:
-		return fmt.Errorf("only %d ids are left of %s: make it a BIGINT", left, column.typeName())
+	if fault, _ := rangeFault(next, used, column); fault != "" {
+		err = errors.New(fault)
 	}
-	return nil
+	return l, err
 }
 
 func printJSON(w io.Writer, list []listed) error {
@@ -193,16 +231,16 @@ func printJSON(w io.Writer, list []listed) error {
 // printTable prints a line for each column that is filled, and below all of them what is wrong.
 func printTable(w io.Writer, list []listed) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "SEQUENCE\tNEXT_ID\tCACHE\tFILLS\tMAX\tUSED")
+	fmt.Fprintln(t, "SEQUENCE\tKIND\tNEXT_ID\tCACHE\tFILLS\tMAX\tUSED")
 	var problems []string
 	for _, l := range list {
-		first := fmt.Sprintf("%s\t%s\t%s", l.name, orDash(l.NextID), orDash(l.Cache))
+		first := fmt.Sprintf("%s\t%s\t%s\t%s", l.name, cmp.Or(l.layout, l.Kind), orDash(l.NextID), orDash(l.Cache))
 		if len(l.Fills) == 0 {
 			fmt.Fprintf(t, "%s\t-\t-\t-\n", first)
 		}
 		for _, f := range l.Fills {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", first, f.name, orDash(f.MaxID), f.usedText())
-			first = "\t\t"
+			first = "\t\t\t"
 		}
 		problems = append(problems, l.Problems...)
 	}

@@ -29,13 +29,13 @@ func TestSeqList(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantLines(t, out,
-			"SEQUENCE        NEXT_ID     CACHE  FILLS           MAX  USED",
-			"main.a_seq      1073741825  1000   main.a.id       7    50.0% of int",
-			"main.alone      -           5      -               -    -",
-			"main.b ø`b_seq  1           5      main.b ø`b.i d  0    0.0% of tinyint unsigned",
-			"main.c_seq      10          0      main.c.id       10   0.0% of bigint",
-			"main.d_seq      200         5      main.d.id       0    100.0% of tinyint",
-			"main.e_seq      -           -      main.e.id       0    -",
+			"SEQUENCE        KIND  NEXT_ID     CACHE  FILLS           MAX  USED",
+			"main.a_seq      row   1073741825  1000   main.a.id       7    50.0% of int",
+			"main.alone      row   -           5      -               -    -",
+			"main.b ø`b_seq  row   1           5      main.b ø`b.i d  0    0.0% of tinyint unsigned",
+			"main.c_seq      row   10          0      main.c.id       10   0.0% of bigint",
+			"main.d_seq      row   200         5      main.d.id       0    100.0% of tinyint",
+			"main.e_seq      row   -           -      main.e.id       0    -",
 			"",
 			"problems:",
 			"  main.alone: next_id is NULL: run seqgate init",
@@ -60,8 +60,8 @@ func TestSeqListJSON(t *testing.T) {
 			t.Fatalf("%d sequences, %v, want 6 in\n%s", len(got), err, out)
 		}
 		want := []map[string]any{
-			{"keyspace": "main", "table": "alone", "next_id": nil, "cache": 5., "fills": []any{}, "problems": []any{"main.alone: next_id is NULL: run seqgate init"}},
-			{"keyspace": "main", "table": "b\tø`b_seq", "next_id": 1., "cache": 5., "problems": []any{}, "fills": []any{map[string]any{
+			{"keyspace": "main", "table": "alone", "kind": "row", "next_id": nil, "cache": 5., "fills": []any{}, "problems": []any{"main.alone: next_id is NULL: run seqgate init"}},
+			{"keyspace": "main", "table": "b\tø`b_seq", "kind": "row", "next_id": 1., "cache": 5., "problems": []any{}, "fills": []any{map[string]any{
 				"keyspace": "main", "table": "b\tø`b", "column": "i d", "type": "tinyint unsigned", "max_id": 0., "used": 0.}}},
 		}
 		if diff := cmp.Diff(want, got[1:3]); diff != "" {
@@ -80,11 +80,11 @@ func TestSeqListVSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantLines(t, out,
-			"SEQUENCE         NEXT_ID  CACHE  FILLS          MAX  USED",
-			"main.alone_seq   -        -      -              -    -",
-			"main.later_seq   -        -      main.later.id  -    -",
-			"main.shared_seq  30       5      main.a.id      10   0.0% of bigint",
-			"                                 main.b.n       -    -",
+			"SEQUENCE         KIND  NEXT_ID  CACHE  FILLS          MAX  USED",
+			"main.alone_seq   row   -        -      -              -    -",
+			"main.later_seq   row   -        -      main.later.id  -    -",
+			"main.shared_seq  row   30       5      main.a.id      10   0.0% of bigint",
+			"                                       main.b.n       -    -",
 			"",
 			"problems:",
 			"  main.alone_seq: the sequence table is missing: run seqgate init",
@@ -106,7 +106,7 @@ keyspaces:
 `)}
 		out, err := p.run(seqCommand("list"))
 		wantError(t, p, err, 1, "keyspace away at 127.0.0.1:1: ")
-		if !strings.Contains(out, "\nmain.s    30       5      -      -    -\n") {
+		if !strings.Contains(out, "\nmain.s    row   30       5      -      -    -\n") {
 			t.Errorf("output without the sequence that can be read:\n%s", out)
 		}
 		// A command about one sequence does not ask the server that is away.

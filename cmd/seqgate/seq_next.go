@@ -39,7 +39,11 @@ func runSeqNext(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	reserved, err := c.reserve(ctx, c.table(args[0]), n)
+	name := c.table(args[0])
+	reserved, err := c.reserve(ctx, name, n)
+	if errors.Is(err, sequence.ErrNoTable) {
+		return c.noTable(name)
+	}
 	if err != nil {
 		return err
 	}
@@ -61,15 +65,21 @@ func (c *cluster) reserve(ctx context.Context, name tableName, n int64) (block s
 		return block, inSequence(name, err)
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	reservation, err := store.Reserve(ctx, sequence.Request{Database: k.Shards[0].DSN.DBName, Table: name.table, Need: n, Exact: true})
+	limited, cancel := context.WithTimeout(ctx, 2*silence)
+	defer cancel()
+	reservation, err := store.Reserve(limited, sequence.Request{Database: k.Shards[0].DSN.DBName, Table: name.table, Need: n, Exact: true})
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = inSequence(name, fmt.Errorf("its server cannot be reached: %w", errSilent))
+	}
 	return reservation.Range, err
 }
 
 // openStore opens a sequence's row, or its stripes.
-func openStore(cfg *Config, k Keyspace, name tableName) (store sequence.Store, closeStore func() error, err error) {
+func openStore(cfg *Config, k Keyspace, name tableName) (store sequence.RowStore, closeStore func() error, err error) {
 	o := cfg.Sequences.Of(name.keyspace, name.table)
 	if len(o.Stores) > 0 {
-		return openStriped(cfg, name, nil)
+		striped, closeStriped, err := openStriped(cfg, name, nil)
+		return o.guarded(striped), closeStriped, err
 	}
 	db, err := sequence.NewPool(k.Shards[0].DSN)
 	if err != nil {
@@ -79,5 +89,5 @@ func openStore(cfg *Config, k Keyspace, name tableName) (store sequence.Store, c
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return store, db.Close, nil
+	return o.guarded(store), db.Close, nil
 }

@@ -47,13 +47,15 @@ func TestSeqNextStrategies(t *testing.T) {
 
 func TestSeqNextRefuses(t *testing.T) {
 	tests := []struct {
-		name, table, row, arg, want string
+		name, table, row, arg string
+		code                  int
+		want                  string
 	}{
-		{"no table", "", "", "t_seq", "sequence DB.t_seq does not exist"},
-		{"no sequence", "(id INT PRIMARY KEY, next_id BIGINT, cache BIGINT)", "(0, 1, 1)", "t_seq", "is not a sequence: the comment of its table"},
-		{"no row", vitessSequence, "(1, 1, 1)", "t_seq", "has no row with id 0"},
-		{"used up", vitessSequence, "(0, 9223372036854775807, 0)", "t_seq", "is exhausted"},
-		{"no such keyspace", "", "", "other.t_seq", "sequence DB.other.t_seq does not exist"},
+		{"no table", "", "", "t_seq", 2, "there is no table main.t_seq"},
+		{"no sequence", "(id INT PRIMARY KEY, next_id BIGINT, cache BIGINT)", "(0, 1, 1)", "t_seq", 1, "is not a sequence: the comment of its table"},
+		{"no row", vitessSequence, "(1, 1, 1)", "t_seq", 1, "has no row with id 0"},
+		{"used up", vitessSequence, "(0, 9223372036854775807, 0)", "t_seq", 1, "is exhausted"},
+		{"no such keyspace", "", "", "other.t_seq", 2, `there is no table main.other.t_seq, and no keyspace "other"`},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
@@ -63,7 +65,7 @@ func TestSeqNextRefuses(t *testing.T) {
 					p.exec("CREATE TABLE t_seq "+tt.table, "INSERT INTO t_seq VALUES "+tt.row)
 				}
 				out, err := p.run(seqCommand("next"), tt.arg)
-				wantError(t, p, err, 1, tt.want)
+				wantError(t, p, err, tt.code, tt.want)
 				if out != "" {
 					t.Errorf("output %q, want none", out)
 				}

@@ -108,7 +108,7 @@ func (e editor) edit(ctx context.Context, s *server, name tableName, decide deci
 
 // read reads the row, nil when there is none, as before the first run of a dry run.
 func (e editor) read(ctx context.Context, s *server, table string) (*seqRow, error) {
-	if _, exists := s.tables[table]; !exists && e.dryRun {
+	if _, exists := s.table(table); !exists && e.dryRun {
 		return nil, nil
 	}
 	rows, err := s.readSequence(ctx, table)

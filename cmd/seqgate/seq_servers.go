@@ -99,7 +99,7 @@ func (c *cluster) table(arg string) tableName {
 // noTable says that there is no table of that name.
 func (c *cluster) noTable(name tableName) error {
 	if keyspace, _, ok := strings.Cut(name.table, "."); ok {
-		return usagef("there is no table %s, and no keyspace %q: write keyspace.table", name, keyspace)
+		return usagef("there is no table %s, and no keyspace %q: write keyspace.table", name, printable(keyspace))
 	}
 	return usagef("there is no table %s", name)
 }

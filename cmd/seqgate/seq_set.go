@@ -10,7 +10,8 @@ import (
 )
 
 const seqSetAbout = `Sets the next_id of the sequence NAME to NEXT_ID, its cache to N, or both. next_id is only raised, and only to an id
-above those in use in the columns that the sequence fills and within their types, unless --force.
+above those in use in the columns that the sequence fills and within their types, unless --force. Of a sequence that
+counts by key, all keys are raised to NEXT_ID, and those above it stay.
 
 Running seqgates (and Vitess) hold blocks of ids in memory: they go on with those, and meet the new next_id and cache at
 their next refill. So lowering is dangerous: ids that one of them has or gave are given again by others, until it refills
@@ -18,12 +19,15 @@ and raises next_id above its own. Stop them all before.`
 
 const seqResetAbout = `Sets the next_id of the sequence NAME to the first id above those in use in the columns that it fills, above MAX(column)
 and the AUTO_INCREMENT counter. It raises next_id freely; to lower it takes --force, and no seqgate (and no Vitess) that
-uses the sequence may run then: each holds ids in memory that would be given again.`
+uses the sequence may run then: each holds ids in memory that would be given again. A sequence that counts by key is
+raised as by seqgate init, and never lowered.`
 
 // rowFlags are the flags of set and reset.
 type rowFlags struct {
 	from          source
 	force, dryRun bool
+
+	keyed func(context.Context, seeder, binding) error // what to do to a sequence that counts by key
 }
 
 // runSeqSet is `seqgate seq set`.
@@ -52,6 +56,12 @@ func runSeqSet(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	default:
 		return usagef("give the sequence's NAME and what to set: see seqgate seq set --help")
 	}
+	flags.keyed = func(ctx context.Context, s seeder, b binding) error {
+		if want.cache > 0 || want.force {
+			return usagef("it counts by key: give NEXT_ID alone, without --cache and --force")
+		}
+		return s.setKeyed(ctx, b, want.next)
+	}
 	return flags.change(ctx, args[0], stdout, func(c *cluster, b binding) (wantedRow, error) {
 		if want.next > 0 && !want.force {
 			want.free, err = c.free(ctx, b)
@@ -74,6 +84,9 @@ func runSeqReset(ctx context.Context, args []string, stdout, _ io.Writer) error 
 	if len(args) != 1 {
 		return usagef("give the sequence's NAME: see seqgate seq reset --help")
 	}
+	flags.keyed = func(ctx context.Context, s seeder, b binding) error {
+		return s.seedKeyed(ctx, seed{binding: b, next: 1})
+	}
 	return flags.change(ctx, args[0], stdout, func(c *cluster, b binding) (wantedRow, error) {
 		if len(b.fills) == 0 {
 			return wantedRow{}, usagef("it fills no table, so that nothing says which ids are in use: set its next_id with seqgate seq set")
@@ -91,18 +104,22 @@ func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, wan
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	name := c.table(arg)
-	if err := c.oneRow(name); err != nil {
-		return inSequence(name, err)
-	}
 	b, err := c.binding(name)
 	if err != nil {
+		return inSequence(name, err)
+	}
+	e := editor{out: stdout, dryRun: f.dryRun}
+	if c.isKeyed(name) {
+		return inSequence(name, f.keyed(ctx, seeder{e, c}, b))
+	}
+	if err := c.oneRow(name); err != nil {
 		return inSequence(name, err)
 	}
 	s, err := c.server(name.keyspace)
 	if err != nil {
 		return err
 	}
-	t, ok := s.tables[name.table]
+	t, ok := s.table(name.table)
 	if !ok {
 		return c.noTable(name)
 	}
@@ -113,11 +130,16 @@ func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, wan
 	if err != nil {
 		return inSequence(name, err)
 	}
-	e := editor{out: stdout, dryRun: f.dryRun}
-	if err := e.edit(ctx, s, name, row.decide); err != nil {
+	lowered := false
+	err = e.edit(ctx, s, name, func(now *seqRow) (seqRow, error) {
+		to, err := row.decide(now)
+		lowered = now != nil && to.next.Int64 < now.next.Int64
+		return to, err
+	})
+	if err != nil {
 		return inSequence(name, err)
 	}
-	if f.force {
+	if lowered {
 		return e.note(memoryNote + ": ids repeat if one ran while next_id was lowered")
 	}
 	return e.note(memoryNote)

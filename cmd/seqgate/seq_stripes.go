@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/seqgate/seqgate/sequence"
@@ -45,8 +48,73 @@ func openStriped(cfg *Config, name tableName, log *slog.Logger) (striped *sequen
 	return striped, closeAll, nil
 }
 
+// seedStriped makes the stripes of a sequence that lies on several servers, or raises them: those of the servers that
+// answer, when not all do.
+func (s seeder) seedStriped(ctx context.Context, at *server, table string, next, cache int64) (err error) {
+	name := tableName{at.keyspace, table}
+	striped, closeAll, err := openStriped(s.cluster.cfg, name, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	stripes, away := striped.Stripes(ctx, at.database, table)
+	switch {
+	case away != nil && (len(stripes) == 0 || !sequence.IsTemporary(away)):
+		return away
+	case len(stripes) == 0:
+		if err := s.printTables(striped, at.database, name); err != nil {
+			return err
+		}
+	}
+	if err := s.note("%s: its stripes are to give %d and above", name, next); err != nil || s.dryRun {
+		return errors.Join(err, away)
+	}
+	if away == nil {
+		return striped.Seed(ctx, at.database, table, next, cache)
+	}
+	if _, err := striped.Raise(ctx, sequence.Request{Database: at.database, Table: table, After: next - 1}); err != nil {
+		return fmt.Errorf("the stripes of the servers that answer are raised; run seqgate init again when all do: %w", err)
+	}
+	return nil
+}
+
+// printTables prints what is made on the servers.
+func (s seeder) printTables(striped *sequence.Striped, database string, name tableName) error {
+	for _, store := range s.cluster.storeNames(name) {
+		if err := s.note("on server %s:", store); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(s.out, striped.CreateTableSQL(store, database, name.table)+";"); err != nil {
+			return err
+		}
+	}
+	return s.note("and a row for each of %d stripes, dealt to the servers in turn", s.cluster.layout(name).Stripes)
+}
+
+// storeNames are the names of the servers that a striped sequence lies on.
+func (c *cluster) storeNames(name tableName) (names []string) {
+	for _, store := range c.cfg.Sequences.Of(name.keyspace, name.table).Stores {
+		names = append(names, store.Name)
+	}
+	return names
+}
+
+// layout says which ids are in which stripe of a sequence.
+func (c *cluster) layout(name tableName) sequence.StripeLayout {
+	o := c.cfg.Sequences.Of(name.keyspace, name.table)
+	return sequence.StripeLayout{Stripes: cmp.Or(o.Stripes, sequence.DefaultStripes), Chunk: cmp.Or(o.StripeChunk, sequence.DefaultChunk)}
+}
+
+// stripedSequence is a sequence that lies on several servers.
+type stripedSequence struct {
+	*sequence.Striped
+	database string
+	name     tableName
+	stores   []string // the servers' names
+}
+
 // withStriped opens the sequence that an argument names for the time of a call.
-func (s *source) withStriped(ctx context.Context, arg string, f func(striped *sequence.Striped, database, table string) error) (err error) {
+func (s *source) withStriped(ctx context.Context, arg string, f func(stripedSequence) error) (err error) {
 	c, err := s.openCluster(ctx)
 	if err != nil {
 		return err
@@ -64,7 +132,7 @@ func (s *source) withStriped(ctx context.Context, arg string, f func(striped *se
 		return inSequence(name, err)
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
-	return f(striped, k.Shards[0].DSN.DBName, name.table)
+	return f(stripedSequence{striped, k.Shards[0].DSN.DBName, name, c.storeNames(name)})
 }
 
 // runSeqStripes is `seqgate seq stripes`.
@@ -79,8 +147,8 @@ func runSeqStripes(ctx context.Context, args []string, stdout, _ io.Writer) erro
 	if len(args) != 1 {
 		return usagef("give the sequence's NAME: see seqgate seq stripes --help")
 	}
-	return from.withStriped(ctx, args[0], func(striped *sequence.Striped, database, table string) error {
-		stripes, err := striped.Stripes(ctx, database, table)
+	return from.withStriped(ctx, args[0], func(s stripedSequence) error {
+		stripes, err := s.Stripes(ctx, s.database, s.name.table)
 		return errors.Join(printStripes(stdout, stripes), err)
 	})
 }
@@ -114,8 +182,11 @@ func runSeqMove(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return usagef("STRIPE %q: write its number, as seqgate seq stripes shows it", args[1])
 	}
-	return from.withStriped(ctx, args[0], func(striped *sequence.Striped, database, table string) error {
-		if err := striped.Move(ctx, database, table, stripe, args[2]); err != nil {
+	return from.withStriped(ctx, args[0], func(s stripedSequence) error {
+		if !slices.Contains(s.stores, args[2]) {
+			return usagef("sequence %s has no server %q: write one of %s", s.name, args[2], strings.Join(s.stores, ", "))
+		}
+		if err := s.Move(ctx, s.database, s.name.table, stripe, args[2]); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(stdout, "stripe %d is on %s\n", stripe, args[2])

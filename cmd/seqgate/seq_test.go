@@ -89,6 +89,7 @@ func TestSeqMisuse(t *testing.T) {
 		{"next", "give the sequence's NAME"},
 		{"next s 1 2", "give the sequence's NAME"},
 		{"next s 0", `N "0": write a whole number from 1`},
+		{"next s -1", "-1 is negative: write a whole number from 1"},
 		{"next s ten", `N "ten": write a whole number from 1`},
 		{"next s 1000000001", "ask for at most 1000000000 ids at once"},
 		{"next --nope s", "flag provided but not defined: -nope"},

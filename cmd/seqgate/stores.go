@@ -32,10 +32,15 @@ func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 	if err != nil {
 		return sequence.Settings{}, err
 	}
-	if own.FailoverSkip > 0 {
-		store = sequence.Failover(store, own.FailoverSkip)
+	return sequence.Settings{Store: own.guarded(store), Ordered: own.Ordered}, nil
+}
+
+// guarded is store with the guard against failovers that is configured.
+func (o SequenceOverride) guarded(store sequence.RowStore) sequence.RowStore {
+	if o.FailoverSkip == 0 {
+		return store
 	}
-	return sequence.Settings{Store: store, Ordered: own.Ordered}, nil
+	return sequence.Failover(store, o.FailoverSkip)
 }
 
 func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspace) (sequence.RowStore, error) {

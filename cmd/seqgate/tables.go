@@ -25,6 +25,8 @@ type server struct {
 	db       *sql.DB   // a pool of sequence.NewPool, for what is asked in parallel
 	conn     *sql.Conn // of db, for what is asked one by one
 	tables   map[string]*dbTable
+
+	foldsNames bool // lower_case_table_names: Users and users are one table
 }
 
 // dbTable is what information_schema says of a table.
@@ -55,10 +57,12 @@ func connect(ctx context.Context, k Keyspace) (*server, error) {
 // connectTimeout is how long a server may take to be reached when its DSN does not say.
 const connectTimeout = 5 * time.Second
 
-// openServer opens a pool of connections, makes one, and reads the tables of the DSN's database.
+// openServer opens a pool of connections, makes one, and reads the tables of the DSN's database. What is asked later waits
+// for as long as the server is not frozen: see [patience].
 func openServer(ctx context.Context, dsn *mysql.Config) (*server, error) {
 	dsn = dsn.Clone()
 	dsn.Timeout = cmp.Or(dsn.Timeout, connectTimeout)
+	dsn, patience := patient(dsn)
 	db, err := sequence.NewPool(dsn)
 	if err != nil {
 		return nil, err
@@ -68,7 +72,7 @@ func openServer(ctx context.Context, dsn *mysql.Config) (*server, error) {
 		err = s.readTables(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(patience.explain(err), s.close())
 	}
 	return s, nil
 }
@@ -80,7 +84,25 @@ func (s *server) close() error {
 	return errors.Join(s.conn.Close(), s.db.Close())
 }
 
+// table finds a table by its name, in any case where the server's names have none.
+func (s *server) table(name string) (*dbTable, bool) {
+	if t, ok := s.tables[name]; ok || !s.foldsNames {
+		return t, ok
+	}
+	for other, t := range s.tables {
+		if strings.EqualFold(other, name) {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
 func (s *server) readTables(ctx context.Context) error {
+	var mode int // MySQL manual, "Identifier Case Sensitivity"
+	if err := s.conn.QueryRowContext(ctx, "SELECT @@lower_case_table_names").Scan(&mode); err != nil {
+		return err
+	}
+	s.foldsNames = mode != 0
 	err := s.eachRow(ctx, "SELECT table_name, table_type, engine, table_comment FROM information_schema.tables WHERE table_schema = ?",
 		func(scan func(...any) error) error {
 			var name string
@@ -207,5 +229,5 @@ func clampID(text sql.NullString) (int64, error) {
 func unreachable(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) ||
-		errors.Is(err, context.DeadlineExceeded)
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errSilent)
 }

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
+)
+
+// sections are the largest values that are in use, by the section of their keys.
+type sections map[int]int64
+
+// behind returns the sections of a keyed sequence that would repeat values, each with the value to go on from, and how
+// many sections there are.
+func (c *cluster) behind(ctx context.Context, at *server, b binding) (next sections, of int, err error) {
+	rows, err := keyed.Rows(ctx, at.db, at.database, b.sequence.table)
+	if err != nil {
+		return nil, 0, err
+	}
+	used, err := c.usedSections(ctx, b, len(rows))
+	if err != nil {
+		return nil, 0, err
+	}
+	// Read again: running seqgates have given values meanwhile, all of them below the next_id of now.
+	if rows, err = keyed.Rows(ctx, at.db, at.database, b.sequence.table); err != nil {
+		return nil, 0, err
+	}
+	next = sections{}
+	for _, r := range rows {
+		last, known := used[r.Section]
+		switch {
+		case known && last == math.MaxInt64:
+			return nil, 0, fmt.Errorf("the values of a key in section %d are used up: the largest is %d", r.Section, last)
+		case known && r.NextID <= last:
+			next[r.Section] = last + 1
+		}
+	}
+	return next, len(rows), nil
+}
+
+// usedSections reads the largest value of each section in all tables that a keyed sequence fills, as far as they exist.
+func (c *cluster) usedSections(ctx context.Context, b binding, of int) (sections, error) {
+	used := sections{}
+	for _, f := range b.fills {
+		s, err := c.server(f.keyspace)
+		if err != nil {
+			return nil, err
+		}
+		t, ok := s.table(f.table)
+		if !ok {
+			continue
+		}
+		err = s.eachKey(ctx, t, f, func(key []byte, last int64) {
+			section := keyed.SectionOf(key, of)
+			used[section] = max(used[section], last)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", f.tableName, err)
+		}
+	}
+	return used, nil
+}
+
+// eachKey calls do with each key of a table and the largest value that one of its rows has.
+func (s *server) eachKey(ctx context.Context, t *dbTable, f filled, do func(key []byte, last int64)) error {
+	column, err := t.filledColumn(f.column)
+	if err != nil {
+		return err
+	}
+	key, ok := t.column(f.key)
+	if !ok {
+		return fmt.Errorf("there is no key column %s", f.key)
+	}
+	rows, err := s.db.QueryContext(ctx, fmt.Sprintf("SELECT %s, MAX(%s) FROM %s WHERE %s IS NOT NULL GROUP BY 1",
+		key.bytesSQL(), quote(column.name), s.quoted(f.table), quote(key.name)))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text sql.RawBytes
+		var largest sql.NullString
+		if err := rows.Scan(&text, &largest); err != nil {
+			return err
+		}
+		last, err := clampID(largest)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(key.dataType, "binary") {
+			text = bytes.TrimRight(text, "\x00") // with which BINARY fills up: the proxy counts without them
+		}
+		do(text, last)
+	}
+	return rows.Err()
+}
+
+// bytesSQL is the column as the key that a keyed sequence counts by: a decimal number, text in UTF-8, or bytes. Grouped
+// by it, texts that the column's collation alone takes for equal stay apart.
+func (c dbColumn) bytesSQL() string {
+	if c.dataType == "char" || c.dataType == "varchar" {
+		return "CAST(CONVERT(" + quote(c.name) + " USING utf8mb4) AS BINARY)"
+	}
+	return quote(c.name)
+}
+
+// seedKeyed makes a sequence that counts by key. In one that is fit it raises the sections that would repeat values.
+func (s seeder) seedKeyed(ctx context.Context, d seed) error {
+	at, err := s.cluster.server(d.sequence.keyspace)
+	if err != nil {
+		return err
+	}
+	err = keyed.Check(ctx, at.db, at.database, d.sequence.table)
+	switch {
+	case err == nil:
+		return s.raiseKeyed(ctx, at, d.binding)
+	case !errors.Is(err, sequence.ErrNoTable) && !errors.Is(err, sequence.ErrNoRow):
+		return err
+	}
+	if d.free, err = s.cluster.free(ctx, d.binding); err != nil {
+		return err
+	}
+	next, err := s.first(d)
+	if err != nil {
+		return err
+	}
+	if _, exists := at.table(d.sequence.table); !exists {
+		_, err := fmt.Fprintln(s.out, keyed.CreateTableSQL(at.database, d.sequence.table, keyed.DefaultSections)+";")
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.note("%s: its keys are to give %d and above: a row for each section, ids from 0, next_id %[2]d, cache %d",
+		d.sequence, next, int64(keyed.DefaultCache)); err != nil || s.dryRun {
+		return err
+	}
+	return keyed.Seed(ctx, at.db, at.database, d.sequence.table, keyed.DefaultSections, next, keyed.DefaultCache)
+}
+
+// raiseKeyed raises the sections that would repeat values.
+func (s seeder) raiseKeyed(ctx context.Context, at *server, b binding) error {
+	next, of, err := s.cluster.behind(ctx, at, b)
+	if err != nil {
+		return err
+	}
+	if len(next) == 0 {
+		return s.note("%s: nothing to do, its %d sections are above the values in use", b.sequence, of)
+	}
+	for _, section := range slices.Sorted(maps.Keys(next)) {
+		if err := s.note("%s: section %d is behind: raised to next_id %d", b.sequence, section, next[section]); err != nil {
+			return err
+		}
+	}
+	if s.dryRun {
+		return nil
+	}
+	if err := keyed.Raise(ctx, at.db, at.database, b.sequence.table, next); err != nil {
+		return err
+	}
+	return s.note(keyedNote)
+}
+
+// setKeyed raises all sections to next.
+func (s seeder) setKeyed(ctx context.Context, b binding, next int64) error {
+	at, err := s.cluster.server(b.sequence.keyspace)
+	if err != nil {
+		return err
+	}
+	if err := keyed.Check(ctx, at.db, at.database, b.sequence.table); err != nil {
+		return err
+	}
+	for _, f := range b.fills {
+		last, err := s.cluster.lastOf(f)
+		if err != nil {
+			return err
+		}
+		if next > last {
+			return fmt.Errorf("the values of %s.%s end at %d: from %d on every INSERT would fail; give a smaller NEXT_ID", f, f.column, last, next)
+		}
+	}
+	if _, err := s.execute(ctx, at, keyed.RaiseSQL(at.database, b.sequence.table, next)); err != nil {
+		return err
+	}
+	return s.note(keyedNote)
+}
+
+// lastOf is the largest id that a column holds; that of a table that does not exist yet has no end.
+func (c *cluster) lastOf(f filled) (int64, error) {
+	s, err := c.server(f.keyspace)
+	if err != nil {
+		return 0, err
+	}
+	t, ok := s.table(f.table)
+	if !ok {
+		return math.MaxInt64, nil
+	}
+	column, err := t.filledColumn(f.column)
+	return column.maxID(), err
+}
+
+// keyedNote is what an operator should know of a keyed sequence that was raised.
+const keyedNote = "running seqgates go on from there when they next renew their leases, after the sequences' lease at the latest"
