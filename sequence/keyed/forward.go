@@ -18,25 +18,27 @@ type Forward func(ctx context.Context, address string, name sequence.Name, wants
 // forwardTimeout is how long another process may take to answer before its lease is looked at again: it may be frozen.
 const forwardTimeout = time.Second
 
+// forwardChunk is for how many keys a process is asked at once: one that is well answers long before forwardTimeout.
+const forwardChunk = 500
+
 // forward asks all holders at once, and returns what is pending still. asked is why a process gave nothing, err why there
 // is no use in going on.
 func (s *Sequence) forward(ctx context.Context, l left) (pending []request, asked, err error) {
 	var mu sync.Mutex // guards the results
 	var all sync.WaitGroup
 	pending = l.here
-	for h, requests := range l.elsewhere {
+	for address, requests := range l.elsewhere {
 		all.Go(func() {
-			failed := s.ask(ctx, h.address, requests)
-			mu.Lock()
-			defer mu.Unlock()
-			s.forwarded(failed)
+			missing, failed := s.askAll(ctx, address, requests)
 			if failed == nil {
 				return
 			}
-			for _, q := range requests {
-				q.section.forget(h)
+			for _, q := range missing {
+				q.section.forget(q.holder)
 			}
-			pending = append(pending, requests...)
+			mu.Lock()
+			defer mu.Unlock()
+			pending = append(pending, missing...)
 			asked = failed
 			if errors.Is(failed, sequence.ErrExhausted) {
 				err = failed
@@ -53,7 +55,21 @@ func (s *Sequence) forward(ctx context.Context, l left) (pending []request, aske
 	return pending, asked, err
 }
 
-// ask asks one process, and fills the requests in.
+// askAll asks one process, chunk by chunk, and fills the requests in. After an error it returns those that are missing.
+func (s *Sequence) askAll(ctx context.Context, address string, requests []request) (missing []request, err error) {
+	for len(requests) > 0 {
+		n := min(len(requests), forwardChunk)
+		err := s.ask(ctx, address, requests[:n])
+		s.forwarded(err)
+		if err != nil {
+			return requests, err
+		}
+		requests = requests[n:]
+	}
+	return nil, nil
+}
+
+// ask asks one process for a chunk.
 func (s *Sequence) ask(ctx context.Context, address string, requests []request) error {
 	ctx, cancel := context.WithTimeout(ctx, forwardTimeout)
 	defer cancel()

@@ -96,6 +96,109 @@ func TestForwardToDeadHolder(t *testing.T) {
 	}
 }
 
+// A statement with many keys: a healthy holder is given time for all of them, nothing that came is asked for again, and
+// sections that became known at different times are asked for together.
+func TestForwardMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const keys, perKey = 5000, time.Millisecond
+		c := newCluster(64, 100)
+		p := c.start("p", Config{Address: "p:1"})
+		given, calls := int64(0), 0
+		q := c.start("q", Config{Address: "q:1", Timeout: time.Minute, Forward: func(ctx context.Context, address string, name sequence.Name, wants []Want) ([]sequence.Range, error) {
+			calls++
+			given += int64(len(wants))
+			select {
+			case <-time.After(time.Duration(len(wants)) * perKey):
+				return c.forward(ctx, address, name, wants)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}})
+		defer closeAll(t, p, q)
+		all := make([][]byte, keys)
+		for i := range all {
+			all[i] = fmt.Append(nil, i)
+		}
+		if _, err := p.NextEach(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range all[:20] { // q learns of these sections' holder one by one
+			q.wantNext(t, string(key), 2)
+			time.Sleep(time.Millisecond)
+		}
+		given, calls = 0, 0
+		got, err := q.NextEach(t.Context(), all[20:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			if v != 2 {
+				t.Errorf("key %d: got %d, want 2", i+20, v)
+			}
+		}
+		if given != keys-20 || calls > 15 {
+			t.Errorf("the holder was asked for %d values in %d calls, want %d in some 10", given, calls, keys-20)
+		}
+	})
+}
+
+// A holder that fails amid many keys is asked again for those alone that are missing.
+func TestForwardFailsAmidMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(1, 10_000)
+		p := c.start("p", Config{Address: "p:1"})
+		calls := 0
+		q := c.start("q", Config{Address: "q:1", Forward: func(ctx context.Context, address string, name sequence.Name, wants []Want) ([]sequence.Range, error) {
+			if calls++; calls == 2 {
+				return nil, errCut
+			}
+			return c.forward(ctx, address, name, wants)
+		}})
+		defer closeAll(t, p, q)
+		p.wantNext(t, "a", 1)
+		keys := make([][]byte, 3*forwardChunk)
+		for i := range keys {
+			keys[i] = fmt.Append(nil, "user-", i)
+		}
+		for round := range int64(2) {
+			got, err := q.NextEach(t.Context(), keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range got {
+				if v != 1+round {
+					t.Errorf("round %d: %s: got %d, want %d", round, keys[i], v, 1+round)
+				}
+			}
+		}
+		if st := q.Status(); st.ForwardErrors != 1 || st.Forwards != 7 {
+			t.Errorf("got %d calls and %d errors, want 7 and 1", st.Forwards, st.ForwardErrors)
+		}
+	})
+}
+
+// Whoever waited in vain is told where the holder is that did not answer.
+func TestHolderDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(1, 100)
+		p := c.start("p", Config{Address: "10.0.0.1:3307"})
+		q := c.start("q", Config{Forward: func(ctx context.Context, _ string, _ sequence.Name, _ []Want) ([]sequence.Range, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		defer closeAll(t, p, q)
+		p.wantNext(t, "a", 1)
+		for _, timeout := range []time.Duration{forwardTimeout / 2, forwardTimeout + time.Millisecond} {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			_, err := q.Next(ctx, []byte("a"), 1)
+			cancel()
+			if !errors.Is(err, sequence.ErrUnavailable) || !strings.Contains(err.Error(), `process p at "10.0.0.1:3307"`) {
+				t.Errorf("got %v, want ErrUnavailable with the holder's address", err)
+			}
+		}
+	})
+}
+
 // A process that is asked for what it does not hold says so at once: no request goes in circles.
 func TestLocalMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,7 @@ type request struct {
 	hash    uint64
 	section *section
 	got     *sequence.Range
+	holder  holder // who is to be asked
 }
 
 // gather gives one block per want: from this process's sections, and from other processes if not local. It goes on until
@@ -36,7 +37,7 @@ func (s *Sequence) gather(ctx context.Context, wants []Want, local bool) ([]sequ
 	pending := make([]request, len(wants))
 	for i, w := range wants {
 		h := hash(w.Key)
-		pending[i] = request{w, h, &all[h%uint64(len(all))], &got[i]}
+		pending[i] = request{Want: w, hash: h, section: &all[sectionOf(h, len(all))], got: &got[i]}
 	}
 	var asked error // why another process gave nothing
 	for {
@@ -65,7 +66,7 @@ func (s *Sequence) gather(ctx context.Context, wants []Want, local bool) ([]sequ
 type left struct {
 	here      []request            // wait for round, or for others like it
 	round     *round               // of the first
-	elsewhere map[holder][]request // are to be asked for of another process
+	elsewhere map[string][]request // are to be asked for of the process at that address
 	away      bool                 // this process lacks the lease of a section
 }
 
@@ -97,9 +98,10 @@ func (s *Sequence) tryAll(pending []request, forward bool) (l left, err error) {
 func (l *left) add(q request, rd *round, h holder) {
 	if rd == nil {
 		if l.elsewhere == nil {
-			l.elsewhere = map[holder][]request{}
+			l.elsewhere = map[string][]request{}
 		}
-		l.elsewhere[h] = append(l.elsewhere[h], q)
+		q.holder = h
+		l.elsewhere[h.address] = append(l.elsewhere[h.address], q)
 		return
 	}
 	l.here = append(l.here, q)
@@ -130,7 +132,10 @@ func (s *Sequence) waited(began time.Time, err error, pending []request, asked e
 	}
 	text := fmt.Sprintf("got no values in %v: ", time.Since(began).Round(time.Millisecond))
 	since, cause := s.outage()
-	if !since.IsZero() {
+	switch {
+	case !since.IsZero() && isPermanent(cause):
+		return cause
+	case !since.IsZero():
 		return problem(s.name, sequence.ErrUnavailable, cause,
 			"%sits database has not served it since %s (%v); see to the database, seqgate goes on by itself when it answers",
 			text, since.Format(time.RFC3339), cause)

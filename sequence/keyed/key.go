@@ -189,6 +189,12 @@ func increment(digits []byte) []byte {
 	return append([]byte("1"), digits...)
 }
 
+// SectionOf returns the section that a key belongs to in a keyed sequence with so many sections, at least 1: 0 to
+// sections-1.
+func SectionOf(key []byte, sections int) int { return sectionOf(hash(key), sections) }
+
+func sectionOf(hash uint64, sections int) int { return int(hash % uint64(sections)) }
+
 // hash returns the xxHash of 64 bits, seed 0, of a key's canonical form. The section of a key is the hash modulo the number
 // of sections, and within its section the hash stands for the key: two keys with one hash share a counter. It must not
 // change, as canonical.

@@ -125,3 +125,15 @@ func FuzzCanonical(f *testing.F) {
 		}
 	})
 }
+
+func TestSectionOf(t *testing.T) {
+	for _, test := range []struct {
+		key  string
+		like string
+	}{{"USER-1 ", "user-1"}, {"042", "42"}, {"Ünal", "unal"}} {
+		got, want := SectionOf([]byte(test.key), 1024), SectionOf([]byte(test.like), 1024)
+		if got != want || got != int(hash([]byte(test.like))%1024) {
+			t.Errorf("%q: got section %d, want %d as of %q", test.key, got, want, test.like)
+		}
+	}
+}

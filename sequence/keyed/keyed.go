@@ -131,11 +131,12 @@ func open(st store, owner string, name sequence.Name, cfg Config) *Sequence {
 //
 // It returns errors that match [sequence.ErrInvalidCount], [sequence.ErrExhausted] (2^63-2 is the last value),
 // [sequence.ErrNoTable], [sequence.ErrNotSequence], [sequence.ErrNoRow], [sequence.ErrBadRow], [sequence.ErrUnavailable],
-// [sequence.ErrClosed] or [context.Canceled].
+// [sequence.ErrClosed] or [context.Canceled]. What else the server refuses for good, as for want of a privilege, is an
+// error in which [errors.As] finds its *mysql.MySQLError; see [sequence.ServerError].
 func (s *Sequence) Next(ctx context.Context, key []byte, n int64) (sequence.Range, error) {
 	if all := s.sections.Load(); all != nil && n >= 1 && n <= sequence.MaxN {
 		h := hash(key)
-		c := &(*all)[h%uint64(len(*all))]
+		c := &(*all)[sectionOf(h, len(*all))]
 		r, st, low := c.take(h, n, time.Now())
 		if low {
 			s.startRaise(c)
@@ -222,7 +223,7 @@ func (s *Sequence) load(ctx context.Context) ([]section, error) {
 			return s.begin(n)
 		case isPermanent(err):
 			return nil, err
-		case !pause(ctx, backoff(failures)):
+		case !pause(ctx, sequence.Backoff(failures)):
 			return nil, ctx.Err()
 		}
 	}
@@ -235,10 +236,13 @@ func (s *Sequence) begin(n int) ([]section, error) {
 		all[id].id = id
 		all[id].keys.max = max(1, s.cfg.MaxKeys/n)
 	}
-	if !s.run(func() { s.keep(all) }) {
+	s.mu.Lock() // Close is to find the sections, or none may begin
+	defer s.mu.Unlock()
+	if s.closed {
 		return nil, s.closedError()
 	}
 	s.sections.Store(&all)
+	s.work.Go(func() { s.keep(all) })
 	return all, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seqgate/seqgate/sequence"
@@ -363,6 +364,31 @@ func TestUnusableTable(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a server refuses for good is no outage, for those who cannot wait for the next attempt either.
+func TestRefusedByServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newCluster(1, 10).start("p", Config{})
+		defer closeAll(t, p)
+		denied := &mysql.MySQLError{Number: 1142, Message: "UPDATE command denied"}
+		p.store.set(func(_ context.Context, op string) error {
+			if op == "claim" {
+				return table{name: p.name}.failure("claim sections", denied)
+			}
+			return nil
+		}, nil)
+		for _, timeout := range []time.Duration{time.Second, time.Microsecond} {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			_, err := p.Next(ctx, []byte("a"), 1)
+			cancel()
+			if number, _, _ := sequence.ServerError(err); number != denied.Number || errors.Is(err, sequence.ErrUnavailable) {
+				t.Errorf("with %v to wait: got %v, want error 1142 and no ErrUnavailable", timeout, err)
+			}
+		}
+		p.store.set(nil, nil)
+		p.wantNext(t, "a", 1)
+	})
 }
 
 func TestCloseEndsWaiting(t *testing.T) {

@@ -2,7 +2,6 @@ package keyed
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/seqgate/seqgate/sequence"
@@ -21,7 +20,7 @@ func (s *Sequence) keep(all []section) {
 				continue
 			}
 			failures++
-			next, wake = time.Now().Add(backoff(failures)), nil // whoever waits does not make the database come back
+			next, wake = time.Now().Add(sequence.Backoff(failures)), nil // whoever waits does not make the database come back
 		}
 		var timer <-chan time.Time
 		if !next.IsZero() {
@@ -103,7 +102,7 @@ func (s *Sequence) raise(c *section) {
 			c.fail(err)
 		}
 		select {
-		case <-time.After(backoff(failures)):
+		case <-time.After(sequence.Backoff(failures)):
 		case <-s.stop:
 		}
 	}
@@ -124,13 +123,6 @@ func (s *Sequence) wakeKeeper() {
 
 // isPermanent reports whether an error of the store will not go away by itself.
 func isPermanent(err error) bool { return !sequence.IsTemporary(err) }
-
-// backoff returns how long to wait after so many failures in a row: 10 ms doubled each time up to 250 ms, less up to half
-// of it at random.
-func backoff(failures int) time.Duration {
-	d := min(10*time.Millisecond<<min(failures-1, 10), 250*time.Millisecond)
-	return d - rand.N(d/2)
-}
 
 // pause waits for d; false when ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {

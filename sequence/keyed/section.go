@@ -50,6 +50,7 @@ type section struct {
 type holder struct {
 	owner, address string // "": not known
 	until          time.Time
+	silent         bool // it was asked, and gave nothing
 }
 
 // round ends with the next news of a section.
@@ -85,7 +86,7 @@ func (c *section) join(hash uint64, n int64, now time.Time, forward bool) (r seq
 	if st != short && st != away {
 		return r, st, nil, holder{}
 	}
-	if st == away && forward && c.holder.address != "" {
+	if st == away && forward && c.holder.address != "" && !c.holder.silent {
 		return r, st, nil, c.holder
 	}
 	c.wanted = c.wanted || st == away
@@ -134,7 +135,7 @@ func (c *section) claimed(r row, me string, sent time.Time, t timing) (ev event)
 		ev.lost = c.owned
 		c.owned, c.until = false, time.Time{}
 		c.keys.clear(0)
-		c.holder = holder{r.owner, r.address, sent.Add(r.left)}
+		c.holder = holder{owner: r.owner, address: r.address, until: sent.Add(r.left)}
 		c.claimAt = sent.Add(min(t.poll, max(r.left, 0)+time.Millisecond))
 		return ev
 	}
@@ -261,12 +262,12 @@ func (c *section) heldBy() holder {
 	return c.holder
 }
 
-// forget drops a holder that did not answer as one.
+// forget sees to it that a holder that did not answer as one is not asked again before the next claim has found it.
 func (c *section) forget(h holder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.holder == h {
-		c.holder.address = ""
+		c.holder.silent = true
 	}
 }
 

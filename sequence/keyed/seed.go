@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -33,9 +35,9 @@ func CreateTableSQL(database, table string, sections int) string {
 		sqlName(database, table), comment, sections)
 }
 
-// InsertRowsSQL returns the statement that gives the table its rows, so that next is the first value of every key. It
+// insertRowsSQL returns the statement that gives the table its rows, so that next is the first value of every key. It
 // leaves rows alone that are there.
-func InsertRowsSQL(database, table string, sections int, next, cache int64) string {
+func insertRowsSQL(database, table string, sections int, next, cache int64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "INSERT INTO %s (id, next_id, cache) VALUES ", sqlName(database, table))
 	for id := range sections {
@@ -74,7 +76,7 @@ func Seed(ctx context.Context, db *sql.DB, database, table string, sections int,
 		if sections, err = t.sections(ctx, conn); err != nil {
 			return err
 		}
-		for _, query := range []string{InsertRowsSQL(database, table, sections, next, cache), RaiseSQL(database, table, next)} {
+		for _, query := range []string{insertRowsSQL(database, table, sections, next, cache), RaiseSQL(database, table, next)} {
 			if _, err := conn.ExecContext(ctx, query); err != nil {
 				return err
 			}
@@ -86,21 +88,94 @@ func Seed(ctx context.Context, db *sql.DB, database, table string, sections int,
 
 // Check reports what is wrong with the table of a keyed sequence: nil for nothing, else an error that matches
 // [sequence.ErrNoTable], [sequence.ErrNotSequence], [sequence.ErrNoRow] or [sequence.ErrBadRow], or what kept it from
-// looking. It changes nothing.
+// looking. It changes nothing. A privilege that db's user lacks is the server's own error, in a text that names those
+// needed.
 func Check(ctx context.Context, db *sql.DB, database, table string) error {
+	if _, err := Rows(ctx, db, database, table); err != nil {
+		return err
+	}
+	t := tableOf(db, database, table)
+	return t.onConn(ctx, "look at the privileges", func(conn *sql.Conn) error {
+		// Needs the same privileges as the updates, and changes nothing.
+		rows, err := conn.QueryContext(ctx, "EXPLAIN UPDATE "+t.sqlName()+
+			" SET next_id = next_id, owner = owner, address = address, fence = fence, expires = expires WHERE id = 0")
+		if err != nil {
+			return err
+		}
+		return rows.Close()
+	})
+}
+
+// Row is what the table of a keyed sequence says of a section.
+type Row struct {
+	Section  int   // from 0
+	NextID   int64 // every value that was given to any of the section's keys lies below
+	MinValue int64 // no key of the section gets a value below from now on
+}
+
+// Rows returns the rows of all sections of a keyed sequence, by their numbers. The errors are those of [Check], which looks
+// at more.
+func Rows(ctx context.Context, db *sql.DB, database, table string) ([]Row, error) {
+	t := tableOf(db, database, table)
+	sections, err := t.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Row, sections)
+	ids := make([]int, sections)
+	for id := range ids {
+		ids[id] = id
+	}
+	err = t.onConn(ctx, "look at the rows", func(conn *sql.Conn) error {
+		for chunk := range slices.Chunk(ids, chunkSize) {
+			rows, err := t.read(ctx, conn, chunk)
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				all[r.id] = Row{Section: r.id, NextID: r.next, MinValue: r.least}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// Raise raises the next value of every key of the sections in next to at least the value there, from 1, and leaves other
+// sections alone. It never lowers one, and may run while the sequence is in use: the process that holds a section goes
+// on from there when it renews its lease, after Config.Lease at the latest. The errors are those of [Check]; after one,
+// some sections may have been raised.
+func Raise(ctx context.Context, db *sql.DB, database, table string, next map[int]int64) error {
 	t := tableOf(db, database, table)
 	sections, err := t.load(ctx)
 	if err != nil {
 		return err
 	}
-	all := make([]int, sections)
-	for id := range all {
-		all[id] = id
+	for id, value := range next {
+		if id < 0 || id >= sections || value < 1 {
+			return fmt.Errorf("raise section %d of keyed sequence %s to %d: want sections 0 to %d, and values from 1", id, t.name, value, sections-1)
+		}
 	}
-	return t.onConn(ctx, "look at the rows", func(conn *sql.Conn) error {
-		_, err := t.read(ctx, conn, all)
-		return err
+	return t.onConn(ctx, "raise sections", func(conn *sql.Conn) error {
+		for ids := range slices.Chunk(slices.Sorted(maps.Keys(next)), chunkSize) {
+			if _, err := conn.ExecContext(ctx, t.raiseSQL(ids, next)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+}
+
+func (t table) raiseSQL(ids []int, next map[int]int64) string {
+	var values strings.Builder
+	for _, id := range ids {
+		fmt.Fprintf(&values, " WHEN %d THEN %d", id, next[id])
+	}
+	return fmt.Sprintf("UPDATE %s SET next_id = GREATEST(next_id, CASE id%s END), min_value = GREATEST(min_value, CASE id%[2]s END) WHERE id IN (%s)",
+		t.sqlName(), values.String(), list(ids))
 }
 
 func tableOf(db *sql.DB, database, name string) table {

@@ -141,6 +141,126 @@ func TestUnfitTables(t *testing.T) {
 	})
 }
 
+// A privilege that is missing is the server's own error at once, no outage, and says what is needed.
+func TestMissingPrivilege(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		for _, test := range []struct{ name, granted string }{
+			{"UPDATE", "SELECT"},
+			{"UPDATE of a column", "SELECT, UPDATE (owner, address, fence, expires)"},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				name, admin := seeded(t, s, 2, 100)
+				user := fmt.Sprintf("keyed_%x", rand.Uint64())
+				for _, query := range []string{
+					fmt.Sprintf("CREATE USER %s IDENTIFIED BY 'Secret-1'", user),
+					fmt.Sprintf("GRANT %s ON %s TO %s", test.granted, sqlName(name.Database, name.Table), user),
+				} {
+					if _, err := admin.ExecContext(t.Context(), query); err != nil {
+						t.Fatal(err)
+					}
+				}
+				t.Cleanup(func() {
+					if _, err := admin.ExecContext(context.Background(), "DROP USER "+user); err != nil {
+						t.Error(err)
+					}
+				})
+				cfg, err := mysql.ParseDSN(s.DSN(""))
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg.User, cfg.Passwd = user, "Secret-1"
+				db, err := sequence.NewPool(cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				p := Open(db, name, Config{Lease: time.Second})
+				_, nextErr := p.Next(t.Context(), []byte("a"), 1)
+				_ = p.Close(t.Context()) // may lack the privilege to release
+				for act, err := range map[string]error{"Next": nextErr, "Check": Check(t.Context(), db, name.Database, name.Table)} {
+					number, _, _ := sequence.ServerError(err)
+					if number != 1142 && number != 1143 || errors.Is(err, sequence.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), "needs the privileges SELECT and UPDATE") {
+						t.Errorf("%s: got %v, want error 1142 or 1143 with the privileges needed", act, err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// Rows that were restored past the sequence: the sections of their keys alone are raised, while the sequence is in use.
+func TestRaise(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		const sections = chunkSize + 2
+		name, db := seeded(t, s, sections, 100)
+		ctx := t.Context()
+		p := Open(db, name, Config{Lease: time.Second})
+		key := []byte("User-1")
+		if r, err := p.Next(ctx, key, 10); err != nil || r.First != 1 {
+			t.Fatalf("Next: got %v, %v, want 10 from 1", r, err)
+		}
+		own := SectionOf(key, sections)
+		last := sections - 1
+		if last == own {
+			last--
+		}
+		first := 0
+		if first == own {
+			first++
+		}
+		raise := map[int]int64{own: 5000, first: 70, last: 80}
+		for _, next := range []map[int]int64{raise, {last: 3, own: 6}, {}} { // it only ever raises
+			if err := Raise(ctx, db, name.Database, name.Table, next); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := Rows(ctx, db, name.Database, name.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]Row, sections)
+		for id := range want {
+			want[id] = Row{Section: id, NextID: 1, MinValue: 1}
+			if next, ok := raise[id]; ok {
+				want[id] = Row{Section: id, NextID: next, MinValue: next}
+			}
+		}
+		if got[own].NextID > 5000 { // the holder has raised it further
+			want[own].NextID = got[own].NextID
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("rows (-want +got):\n%s", diff)
+		}
+		deadline := time.Now().Add(20 * time.Second)
+		for value := int64(0); value < 5000; time.Sleep(10 * time.Millisecond) {
+			r, err := p.Next(ctx, key, 1)
+			if err != nil || r.First <= value || time.Now().After(deadline) {
+				t.Fatalf("got %v after %d, %v, want 5000 when the lease is renewed", r, value, err)
+			}
+			value = r.First
+		}
+		if err := p.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		for _, next := range []map[int]int64{{-1: 5}, {sections: 5}, {0: 0}} {
+			if err := Raise(ctx, db, name.Database, name.Table, next); err == nil {
+				t.Errorf("Raise(%v): got no error", next)
+			}
+		}
+		if _, err := db.ExecContext(ctx, "DELETE FROM "+sqlName(name.Database, name.Table)+" WHERE id = 1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Rows(ctx, db, name.Database, name.Table); !errors.Is(err, sequence.ErrNoRow) {
+			t.Errorf("Rows without one: got %v, want ErrNoRow", err)
+		}
+		if err := Raise(ctx, db, name.Database, name.Table, raise); !errors.Is(err, sequence.ErrNoRow) {
+			t.Errorf("Raise without one: got %v, want ErrNoRow", err)
+		}
+	})
+}
+
 // members are processes on one table that reach each other, each through a proxy of its own to the database.
 type members struct {
 	t    *testing.T

@@ -164,7 +164,7 @@ func (t table) release(ctx context.Context, all []release) error {
 	})
 }
 
-// releaseSQL lowers next_id, but not below what [RaiseSQL] asked for.
+// releaseSQL lowers next_id, but not below what [RaiseSQL] and [Raise] asked for.
 func (t table) releaseSQL(all []release) string {
 	var next, held strings.Builder
 	for i, r := range all {
@@ -210,7 +210,7 @@ func (t table) failure(act string, err error) error {
 			return t.problem(sequence.ErrNotSequence, err, "is not a keyed sequence: its table lacks columns; make it anew: %s",
 				CreateTableSQL(t.name.Database, t.name.Table, DefaultSections))
 		case 1044, 1045, 1142, 1143, 1227: // ER_DBACCESS_DENIED_ERROR, ER_ACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ...
-			return t.problem(sequence.ErrUnavailable, err, "cannot be used: seqgate needs SELECT and UPDATE on its table: %v", err)
+			return fmt.Errorf("%s of keyed sequence %s, which needs the privileges SELECT and UPDATE on its table: %w", act, t.name, err)
 		}
 	}
 	return fmt.Errorf("%s of keyed sequence %s: %w", act, t.name, err)
