@@ -65,9 +65,6 @@ func (s Sequences) Of(keyspace, table string) SequenceOverride {
 	return o
 }
 
-// RefillOf is the strategy of one sequence.
-func (s Sequences) RefillOf(keyspace, table string) Refill { return s.Of(keyspace, table).Refill }
-
 // Tables is how the tables that sequences fill are treated.
 type Tables struct {
 	OnExplicitID proxy.ExplicitPolicy

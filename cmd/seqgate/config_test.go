@@ -140,8 +140,8 @@ log: {level: debug, format: json}
 		Refill: RefillCAS, MinLifetime: time.Minute, MaxStep: 5, Timeout: time.Second, Prefetch: 10, Lease: 5 * time.Second,
 		Overrides: map[string]SequenceOverride{"a.s": {Refill: RefillIncrement, FailoverSkip: -1}},
 	})
-	check("RefillOf a.s", c.Sequences.RefillOf("a", "s"), RefillIncrement)
-	check("RefillOf a.t", c.Sequences.RefillOf("a", "t"), RefillCAS)
+	check("refill of a.s", c.Sequences.Of("a", "s").Refill, RefillIncrement)
+	check("refill of a.t", c.Sequences.Of("a", "t").Refill, RefillCAS)
 	check("Admin", c.Admin, Admin{"127.0.0.1:9"})
 	check("DrainTimeout", c.DrainTimeout, time.Duration(0))
 	check("Log", c.Log, Log{slog.LevelDebug, "json"})
