@@ -414,6 +414,17 @@ func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string)
 	}
 }
 
+// maxEntries bounds the entries: clients may write any name.
+const maxEntries = 10_000
+
+// keep adds an entry. c.mu is held.
+func (c *catalog) keep(key catalogKey, e *catalogEntry) {
+	if len(c.entries) >= maxEntries {
+		clear(c.entries)
+	}
+	c.entries[key] = e
+}
+
 // ask asks the server, once for all who want to know at the same time.
 func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singleflight.Result {
 	return c.flight.DoChan(fmt.Sprintf("%d/%s/%s/%s", epoch, key.keyspace, key.schema, key.table), func() (any, error) {
@@ -434,7 +445,7 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.epoch == epoch {
-			c.entries[key] = e
+			c.keep(key, e)
 		}
 		return e, nil
 	})
