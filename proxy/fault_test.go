@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -239,4 +240,26 @@ func TestSeveralSeqgates(t *testing.T) {
 		}
 		checkIDs(t, first.direct, ids)
 	})
+}
+
+// A client that is still to log in when seqgate stops is cut off, and does not
+// hold up the stop.
+func TestShutdownDuringLogin(t *testing.T) {
+	g := newGate(t, servertest.First(t), gateOptions{})
+	c, err := net.Dial("tcp", g.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.ReadAtLeast(c, make([]byte, 1024), 40); err != nil {
+		t.Fatalf("read the greeting: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := g.proxy.Shutdown(ctx); err != nil {
+		t.Errorf("shut down: %v", err)
+	}
+	if rest, _ := io.ReadAll(c); len(rest) > 0 { // however it ends
+		t.Errorf("the client was sent %q, want nothing", rest)
+	}
 }

@@ -205,7 +205,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		_ = l.Close() // it accepts no more either way
 	}
 	for c, session := range s.sessions {
-		if session == nil || !session.busy.Load() {
+		switch {
+		case session == nil: // it logs in: an error in the middle of that would be the library's own
+			_ = c.Close()
+		case !session.busy.Load():
 			interrupt(c)
 		}
 	}
