@@ -28,8 +28,7 @@ func (v Violation) String() string {
 //   - an answer: each call ends in time, with its ids or an error that a fault explains; without an error in [History.Calm];
 //   - rows: those that were committed are there, with the ids that their client was told; no others are;
 //   - unique: no two calls were given the same id, whether or not a client heard of it;
-//   - increasing: of two calls to one process, the one that began after the other had ended has the larger ids; of an
-//     ordered sequence of any two calls that were answered;
+//   - increasing: of two calls to one process, the one that began after the other had ended has the larger ids;
 //   - ahead: next_id is above every id that was given;
 //   - gaps: the ids that were reserved and not given are no more than the faults and the calls explain: see [Fault.Lost].
 func (h *History) Check() []Violation {
@@ -38,9 +37,6 @@ func (h *History) Check() []Violation {
 	for _, name := range slices.Sorted(maps.Keys(h.Sequences)) {
 		vs = append(vs, unique(ts[name])...)
 		vs = append(vs, increasing(ts[name])...)
-		if h.Sequences[name].Ordered {
-			vs = append(vs, ordered(ts[name])...)
-		}
 		vs = append(vs, ahead(h.Sequences[name], ts[name])...)
 		vs = append(vs, h.gaps(name, ts[name])...)
 	}
@@ -142,21 +138,6 @@ func increasing(calls []Call) (vs []Violation) {
 		}
 		if !ok || c.End < e.End {
 			earliest[c.Process] = c
-		}
-	}
-	return vs
-}
-
-// ordered finds ids that went backwards from one process to another. A call without an answer may have been given its
-// ids after it ended for the client.
-func ordered(calls []Call) (vs []Violation) {
-	var earliest *Call // of the calls with larger ids, the one that ended first
-	for _, c := range slices.Backward(calls) {
-		if earliest != nil && earliest.End < c.Begin && earliest.Process != c.Process {
-			vs = append(vs, Violation{"increasing", fmt.Sprintf("ids of the ordered %s went backwards", c.Sequence), []Call{*earliest, c}})
-		}
-		if c.Outcome == Done && (earliest == nil || c.End < earliest.End) {
-			earliest = &c
 		}
 	}
 	return vs
