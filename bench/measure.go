@@ -50,7 +50,7 @@ func openLoad(ctx context.Context, w *workload, conns int, targets []*target) (l
 				return l, fmt.Errorf("connect to %s: %w", t.name, err)
 			}
 			l.opened[t.name] = append(l.opened[t.name], conn)
-			op, err := w.open(ctx, conn, t.name == viaSeqgate)
+			op, err := w.open(ctx, conn, t)
 			if err != nil {
 				return l, fmt.Errorf("%s, %s: %w", t.name, w.name, err)
 			}

@@ -32,6 +32,9 @@ type target struct {
 	stop    func() error
 }
 
+// fills reports whether ids are made by sequences.
+func (t *target) fills() bool { return t.name == viaSeqgate }
+
 // hop reports whether a process of ours stands between client and server.
 func (t *target) hop() bool { return t.process != nil }
 
@@ -49,9 +52,12 @@ func startTarget(ctx context.Context, name string, upstream *mysql.Config, seqga
 		}
 		cmd, ready = exec.CommandContext(ctx, self, relayCommand, upstream.Addr), relayReady
 	case viaSeqgate:
-		dsn := upstream.Clone()
-		dsn.TLSConfig = "false" // as the direct connection
-		cmd, ready = exec.CommandContext(ctx, seqgate, "serve", "--upstream", dsn.FormatDSN(), "--listen", "127.0.0.1:0"), seqgateReady
+		file, err := writeConfig(upstream)
+		if err != nil {
+			return nil, err
+		}
+		defer os.Remove(file) // it is read at the start
+		cmd, ready = exec.CommandContext(ctx, seqgate, "serve", "--config", file), seqgateReady
 	}
 	t := &target{name: name, client: upstream.Clone(), process: cmd}
 	var err error
@@ -59,6 +65,20 @@ func startTarget(ctx context.Context, name string, upstream *mysql.Config, seqga
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	return t, nil
+}
+
+// writeConfig writes a configuration with a list of users: so seqgate verifies clients by itself, and keeps connections
+// to the server warm.
+func writeConfig(upstream *mysql.Config) (path string, err error) {
+	dsn := upstream.Clone()
+	dsn.TLSConfig = "false" // as the direct connection
+	file, err := os.CreateTemp("", "seqgate-bench-*.yaml")
+	if err != nil {
+		return "", err
+	}
+	_, err = fmt.Fprintf(file, "listen: 127.0.0.1:0\nusers: [{name: %q, password: %q}]\nkeyspaces: {%s: {shards: {\"-\": %q}}}\n",
+		upstream.User, upstream.Passwd, upstream.DBName, dsn.FormatDSN())
+	return file.Name(), errors.Join(err, file.Close())
 }
 
 var (

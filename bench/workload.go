@@ -15,8 +15,8 @@ import (
 type workload struct {
 	name    string
 	inserts int // rows per statement, into the table insertTable names
-	// open returns a function that runs the statement once on conn and reads its whole answer.
-	open func(ctx context.Context, conn driver.Conn, filled bool) (operation, error)
+	// open returns a function that runs the statement once on conn, a connection to t, and reads its whole answer.
+	open func(ctx context.Context, conn driver.Conn, t *target) (operation, error)
 }
 
 type operation func() error
@@ -44,37 +44,46 @@ var schema = []string{
 }
 
 var workloads = []workload{
-	{name: "point select, text", open: func(ctx context.Context, conn driver.Conn, _ bool) (operation, error) {
+	{name: "point select, text", open: func(ctx context.Context, conn driver.Conn, _ *target) (operation, error) {
 		return textQuery(ctx, conn, func() string {
 			return fmt.Sprintf("SELECT v FROM points WHERE id = %d", 1+rand.IntN(pointRows))
 		}), nil
 	}},
-	{name: "point select, prepared", open: func(ctx context.Context, conn driver.Conn, _ bool) (operation, error) {
+	{name: "point select, prepared", open: func(ctx context.Context, conn driver.Conn, _ *target) (operation, error) {
 		return preparedQuery(ctx, conn, "SELECT v FROM points WHERE id = ?", func(args []driver.NamedValue) {
 			args[0].Value = int64(1 + rand.IntN(pointRows))
 		})
 	}},
-	{name: "1000-row select", open: func(ctx context.Context, conn driver.Conn, _ bool) (operation, error) {
+	{name: "1000-row select", open: func(ctx context.Context, conn driver.Conn, _ *target) (operation, error) {
 		return textQuery(ctx, conn, func() string { return resultRow }), nil
 	}},
-	{name: "1-row INSERT, text", inserts: 1, open: func(ctx context.Context, conn driver.Conn, filled bool) (operation, error) {
-		return textExec(ctx, conn, func() string { return insertStatement(filled, 1) }), nil
+	{name: "1-row INSERT, text", inserts: 1, open: func(ctx context.Context, conn driver.Conn, t *target) (operation, error) {
+		return textExec(ctx, conn, func() string { return insertStatement(t.fills(), 1) }), nil
 	}},
-	{name: "1-row INSERT, prepared", inserts: 1, open: func(ctx context.Context, conn driver.Conn, filled bool) (operation, error) {
-		return preparedExec(ctx, conn, "INSERT INTO "+insertTable(filled)+" (a, b) VALUES (?, ?)", func(args []driver.NamedValue) {
+	{name: "1-row INSERT, prepared", inserts: 1, open: func(ctx context.Context, conn driver.Conn, t *target) (operation, error) {
+		return preparedExec(ctx, conn, "INSERT INTO "+insertTable(t.fills())+" (a, b) VALUES (?, ?)", func(args []driver.NamedValue) {
 			args[0].Value, args[1].Value = int64(rand.IntN(1e6)), "a note of some length"
 		})
 	}},
-	{name: "100-row INSERT", inserts: 100, open: func(ctx context.Context, conn driver.Conn, filled bool) (operation, error) {
-		return textExec(ctx, conn, func() string { return insertStatement(filled, 100) }), nil
+	{name: "100-row INSERT", inserts: 100, open: func(ctx context.Context, conn driver.Conn, t *target) (operation, error) {
+		return textExec(ctx, conn, func() string { return insertStatement(t.fills(), 100) }), nil
 	}},
-	{name: "NEXT VALUE", open: func(ctx context.Context, conn driver.Conn, filled bool) (operation, error) {
-		if filled {
+	{name: "NEXT VALUE", open: func(ctx context.Context, conn driver.Conn, t *target) (operation, error) {
+		if t.fills() {
 			return textQuery(ctx, conn, func() string { return "SELECT NEXT VALUE FROM tickets_seq" }), nil
 		}
 		return textExec(ctx, conn, func() string {
 			return "UPDATE native_seq SET next_id = LAST_INSERT_ID(next_id + 1) WHERE id = 0"
 		}), nil
+	}},
+	{name: "connect, ping, quit", open: func(ctx context.Context, _ driver.Conn, t *target) (operation, error) {
+		return func() error {
+			conn, err := connect(ctx, t.client)
+			if err != nil {
+				return err
+			}
+			return errors.Join(conn.(driver.Pinger).Ping(ctx), conn.Close())
+		}, nil
 	}},
 }
 

@@ -150,15 +150,16 @@ func FuzzSniff(f *testing.F) {
 		Sniff(text)
 		UseTarget(text, m)
 		KillTarget(text)
-		PrepareText(text, m)
+		Literals(text, m)
+		MayPrepare(text)
 		MentionsLastInsertID(text)
-		writes := Writes(nil, text, m)
+		writes, complete := Writes(nil, text, m)
 		want, ok := LoadTarget(text, m)
 		var s InsertStmt
 		if err := s.ParseTarget(text, m); err == nil {
 			want, ok = Table{Schema: s.Schema, Name: s.Table}, true
 		}
-		if !ok || strings.ContainsAny(want.Schema+want.Name, "`\"\\#-/* \t\r\n") || !isASCII(sql) || isModifier(want.Schema) || isModifier(want.Name) {
+		if !ok || strings.ContainsAny(want.Schema+want.Name, "`\"\\#-/* \t\r\n") || !isASCII(sql) || isModifier(want.Schema) || isModifier(want.Name) || !complete {
 			return
 		}
 		for _, table := range writes {

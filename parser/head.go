@@ -104,8 +104,8 @@ func (s *InsertStmt) target(sc *scanner) (token, error) {
 		t = sc.next()
 	}
 	t, ok := s.table(sc, t)
-	if !ok || t == tokenVersion {
-		return t, sc.syntaxError() // a version comment here may be a part of the name
+	if !ok || t == tokenVersion || t == tokenInvalid {
+		return t, sc.syntaxError() // a version comment here may be a part of the name, also one that cannot be read
 	}
 	return t, nil
 }

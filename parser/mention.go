@@ -61,7 +61,17 @@ func isWordAt(sql []byte, i int, word string) bool {
 	if i < 0 || end > len(sql) || !equalFold(sql[i:end], word) {
 		return false
 	}
-	return (i == 0 || !isWordByte(sql[i-1])) && (end == len(sql) || !isWordByte(sql[end]))
+	return (i == 0 || !isWordByte(sql[i-1]) || endsVersion(sql[:i])) && (end == len(sql) || !isWordByte(sql[end]))
+}
+
+// endsVersion reports whether the text ends with the begin of a version comment
+// and its number: a word may follow those without a space.
+func endsVersion(sql []byte) bool {
+	n := len(sql)
+	for n > 0 && isDigit(sql[n-1]) {
+		n--
+	}
+	return n < len(sql) && (bytes.HasSuffix(sql[:n], []byte("/*!")) || bytes.HasSuffix(sql[:n], []byte("/*M!")))
 }
 
 // rarest returns the index of the byte of word that is rarest in SQL text.

@@ -10,6 +10,8 @@ type Mode struct {
 	ANSIQuotes bool
 	// NoBackslashEscapes: a backslash in a string is an ordinary character.
 	NoBackslashEscapes bool
+	// Brackets: [x] is an identifier (MariaDB's MSSQL). Such text is not read.
+	Brackets bool
 	// NoAutoValueOnZero: only NULL and an absent column are generated; 0 and
 	// DEFAULT are stored as 0.
 	NoAutoValueOnZero bool
@@ -32,9 +34,10 @@ type Mode struct {
 func NewMode(sqlMode, characterSetClient string, mariaDB bool) Mode {
 	m := Mode{Charset: CharsetByName(characterSetClient), MariaDB: mariaDB}
 	for name := range strings.SplitSeq(sqlMode, ",") {
-		switch strings.ToUpper(strings.TrimSpace(name)) {
+		switch name = strings.ToUpper(strings.TrimSpace(name)); name {
 		case "ANSI_QUOTES", "ANSI", "ORACLE", "MSSQL", "POSTGRESQL", "DB2", "MAXDB":
 			m.ANSIQuotes = true
+			m.Brackets = m.Brackets || name == "MSSQL" && mariaDB
 		case "NO_BACKSLASH_ESCAPES":
 			m.NoBackslashEscapes = true
 		case "NO_AUTO_VALUE_ON_ZERO":

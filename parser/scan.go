@@ -103,6 +103,9 @@ func (s *scanner) next() token {
 			i = j
 			continue
 		default:
+			if sql[i] == '[' && s.mode.Brackets {
+				return s.invalid(i)
+			}
 			return s.token(token(sql[i]), i, i+1)
 		}
 	}

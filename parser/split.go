@@ -5,10 +5,11 @@ type Span struct{ Start, End int }
 
 // Split appends to dst the statements of a text of several, as spans without
 // the semicolons between them. White space and comments round a statement are
-// part of its span. What follows the last semicolon is left out when it is only
-// white space, comments and semicolons. Anywhere else an empty statement makes
-// both servers refuse the rest of the text, without executing it: the last span
-// is then that rest, from the empty statement on.
+// part of its span. As both servers do, it leaves out white space and semicolons
+// at the end of the text, and takes a comment behind the last semicolon for a
+// statement. Anywhere else an empty statement makes both servers refuse the rest
+// of the text, without executing it: the last span is then that rest, from the
+// empty statement on.
 //
 // With an error, dst has the statements before the one that cannot be split off,
 // and the rest of the text as its last span: ErrCompound for stored programs and
@@ -19,18 +20,16 @@ type Span struct{ Start, End int }
 // A sql_mode that a prepared statement or a procedure changes on the way is not
 // noticed.
 func Split(dst []Span, sql []byte, m Mode) ([]Span, error) {
+	sql = TrimEnd(sql)
 	s := newScanner(sql, m)
 	for {
 		begin := s.end
 		t := s.next()
 		switch {
-		case t == tokenEOF:
+		case t == tokenEOF && begin == len(sql):
 			return dst, nil
-		case t == ';':
-			if !s.onlySemicolons() {
-				dst = append(dst, Span{begin, len(sql)})
-			}
-			return dst, nil
+		case t == tokenEOF, t == ';':
+			return append(dst, Span{begin, len(sql)}), nil
 		case t != tokenInvalid && s.beginsCompound(t):
 			return append(dst, Span{begin, len(sql)}), ErrCompound
 		}
@@ -53,6 +52,16 @@ func Split(dst []Span, sql []byte, m Mode) ([]Span, error) {
 			return append(dst, Span{s.end, len(sql)}), ErrModeChange
 		}
 	}
+}
+
+// TrimEnd cuts off the white space and semicolons at the end of a text, as the
+// servers do before they read it.
+func TrimEnd(sql []byte) []byte {
+	n := len(sql)
+	for n > 0 && (sql[n-1] == ';' || isSpace(sql[n-1])) {
+		n--
+	}
+	return sql[:n]
 }
 
 // onlySemicolons reports whether nothing but semicolons follows.

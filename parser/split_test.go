@@ -18,9 +18,13 @@ func TestSplit(t *testing.T) {
 		err  error // ErrCompound, ErrModeChange or syntax
 	}{
 		{name: "empty", sql: ""},
-		{name: "blank", sql: " ; -- c"},
+		{name: "blank", sql: " ; \n;"},
+		{name: "comment alone", sql: " -- c", want: []string{" -- c"}},
+		{name: "comment behind an empty statement", sql: " ; -- c", want: []string{" ; -- c"}},
 		{name: "one", sql: "select 1", want: []string{"select 1"}},
-		{name: "one with an end", sql: "select 1 ;\n ; -- c", want: []string{"select 1 "}},
+		{name: "one with an end", sql: "select 1 ;\n ; -- c", want: []string{"select 1 ", "\n ; -- c"}},
+		{name: "comment at the end", sql: "select 1; /* c */ ;\n", want: []string{"select 1", " /* c */"}},
+		{name: "semicolons at the end", sql: "select 1;; ;\n", want: []string{"select 1"}},
 		{name: "three", sql: "a;b ; c", want: []string{"a", "b ", " c"}},
 		{name: "comments belong to a statement", sql: "/* x; */ a -- ;\n;#;\nb", want: []string{"/* x; */ a -- ;\n", "#;\nb"}},
 		{name: "quotes", sql: "select ';', \"it\\\";\", `;`, 'it''s;'; b", want: []string{"select ';', \"it\\\";\", `;`, 'it''s;'", " b"}},

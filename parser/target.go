@@ -38,28 +38,3 @@ func KillTarget(sql []byte) (id uint64, query, ok bool) {
 	id, err := strconv.ParseUint(string(s.text()), 10, 64)
 	return id, query, err == nil && s.onlySemicolons()
 }
-
-// PrepareText returns the name and the text of PREPARE name FROM 'text'. With a
-// user variable instead of the text, or any other statement, it reports false.
-func PrepareText(sql []byte, m Mode) (name string, text []byte, ok bool) {
-	s := newScanner(sql, m)
-	if t := s.next(); !s.is(t, "prepare") {
-		return "", nil, false
-	}
-	t := s.next()
-	if !isName(t) {
-		return "", nil, false
-	}
-	raw, ok := s.appendName(nil, t, m.Charset)
-	if t = s.next(); !ok || !s.is(t, "from") {
-		return "", nil, false
-	}
-	t = s.next()
-	for ; t == tokenString; t = s.next() {
-		text = s.appendString(text)
-	}
-	for t == ';' {
-		t = s.next()
-	}
-	return string(raw), text, t == tokenEOF && text != nil
-}

@@ -11,66 +11,107 @@ import (
 // structure, so it names more tables than the statement writes to rather than
 // fewer. It is for texts that nothing else can read, to refuse them when one of
 // the tables has a sequence. It cannot see what a statement builds at run time.
-func Writes(dst []Table, sql []byte, m Mode) []Table {
+// With ok false, there are more readings than it follows.
+func Writes(dst []Table, sql []byte, m Mode) (tables []Table, ok bool) {
+	w := writes{mode: m, tables: dst}
 	for i := 0; i < len(sql); {
 		if !isWordByte(sql[i]) {
 			i += escapeWidth(sql[i:])
 			continue
 		}
+		for isDigit(sql[i]) && i+1 < len(sql) && isWordByte(sql[i+1]) && endsVersion(sql[:i+1]) {
+			i++
+		}
 		var word keyword
 		text, end := word.read(sql, i)
 		switch string(text) {
 		case "insert", "replace", "into":
-			dst = appendTargets(dst, sql[end:], m)
+			w.steps = 0
+			w.targets(sql[end:])
 		}
 		i = end
 	}
+	return w.tables, w.steps <= maxSteps && !w.tooMany
+}
+
+// maxSteps is how many ways through the version comments before a table's name
+// are followed.
+const maxSteps = 100
+
+// writes collects the tables that a text may insert into.
+type writes struct {
+	mode    Mode
+	tables  []Table
+	steps   int
+	tooMany bool
+}
+
+// targets adds the tables that may be named at the begin of the text, behind the
+// keywords that may stand before them.
+func (w *writes) targets(text []byte) {
+	var room [4]int
+	for _, i := range w.ways(room[:0], text, 0) {
+		var word keyword
+		first, end := word.read(text, i)
+		switch string(first) {
+		case "low_priority", "high_priority", "delayed", "ignore", "into", "table":
+			w.targets(text[end:])
+		default:
+			w.target(text, i)
+		}
+	}
+}
+
+// target adds the table [schema .] table at text[i:].
+func (w *writes) target(text []byte, i int) {
+	name, i, ok := rawName(text, i, w.mode)
+	if !ok {
+		if i < len(text) && text[i] == '.' { // MariaDB's ".table"
+			w.qualified("", text, i+1)
+		}
+		return
+	}
+	var room [4]int
+	for _, i := range w.ways(room[:0], text, i) {
+		if i < len(text) && text[i] == '.' {
+			w.qualified(name, text, i+1)
+		} else {
+			w.tables = append(w.tables, Table{Name: name})
+		}
+	}
+}
+
+// qualified adds the table at text[i:], which follows the name of its schema and
+// a dot.
+func (w *writes) qualified(schema string, text []byte, i int) {
+	var room [4]int
+	for _, i := range w.ways(room[:0], text, i) {
+		if name, _, ok := rawName(text, i, w.mode); ok {
+			w.tables = append(w.tables, Table{Schema: schema, Name: name})
+		} else if schema != "" {
+			w.tables = append(w.tables, Table{Name: schema})
+		}
+	}
+}
+
+// ways is the function of that name. It counts its steps.
+func (w *writes) ways(dst []int, text []byte, i int) []int {
+	if w.steps++; w.steps > maxSteps {
+		w.tooMany = true
+		return dst
+	}
+	dst, ok := ways(dst, text, i)
+	w.tooMany = w.tooMany || !ok
 	return dst
 }
 
-// appendTargets appends the table named at the begin of the text, behind the
-// keywords that may stand before it.
-func appendTargets(dst []Table, text []byte, m Mode) []Table {
-	for {
-		i, _ := skipNoise(text, 0)
-		var word keyword
-		w, end := word.read(text, i)
-		switch string(w) {
-		case "low_priority", "high_priority", "delayed", "ignore", "into", "table":
-			text = text[end:]
-			continue
-		}
-		return appendTarget(dst, text, i, m)
-	}
-}
-
-// appendTarget appends the table [schema .] table at text[i:].
-func appendTarget(dst []Table, text []byte, i int, m Mode) []Table {
-	name, i, ok := rawName(text, i, m)
-	if !ok {
-		if i < len(text) && text[i] == '.' { // MariaDB's ".table"
-			return appendTarget(dst, text, i+1, m)
-		}
-		return dst
-	}
-	i, versioned := skipNoise(text, i)
-	if i >= len(text) || text[i] != '.' {
-		return append(dst, Table{Name: name})
-	}
-	if versioned { // the second name may be in a comment
-		dst = append(dst, Table{Name: name})
-	}
-	i, _ = skipNoise(text, i+1)
-	second, _, ok := rawName(text, i, m)
-	if !ok {
-		return append(dst, Table{Name: name})
-	}
-	return append(dst, Table{Schema: name, Name: second})
-}
-
-// rawName reads the identifier at text[i:], unquoted or in backticks or double
-// quotes. With ok false, none begins there.
+// rawName reads the identifier at text[i:], unquoted, in backticks, in double
+// quotes or in MariaDB's brackets. With ok false, none begins there.
 func rawName(text []byte, i int, m Mode) (name string, end int, ok bool) {
+	if i < len(text) && text[i] == '[' {
+		n := bytes.IndexByte(text[i:], ']')
+		return string(text[i+1 : i+max(n, 1)]), i + n + 1, n > 1
+	}
 	s := newScanner(text[i:], Mode{ANSIQuotes: true, Charset: m.Charset})
 	if t := s.next(); isName(t) && s.start == 0 {
 		raw, ok := s.appendName(nil, t, m.Charset)
@@ -90,48 +131,6 @@ func escapeWidth(text []byte) int {
 		return 2
 	}
 	return 1
-}
-
-// skipNoise returns the index of the first byte from i on that is not white
-// space, an escape, a comment, or the begin or end of a version comment.
-// versioned says that one of the last two was passed.
-func skipNoise(text []byte, i int) (end int, versioned bool) {
-	for i < len(text) {
-		rest := text[i:]
-		switch c := text[i]; {
-		case isSpace(c), c == '\\', c == 0xa0, c == 0xff:
-			i += escapeWidth(rest)
-		case c == '#', bytes.HasPrefix(rest, []byte("--")):
-			i = endOfLine(text, i)
-		case bytes.HasPrefix(rest, []byte("*/")):
-			i, versioned = i+2, true
-		case bytes.HasPrefix(rest, []byte("/*")):
-			var version bool
-			if i, version = skipComment(text, i); version {
-				versioned = true
-			}
-		default:
-			return i, versioned
-		}
-	}
-	return i, versioned
-}
-
-// skipComment returns the index behind the comment at text[i:], or behind the
-// begin and the version number of a version comment.
-func skipComment(text []byte, i int) (end int, version bool) {
-	if isVersionComment(text[i+2:]) {
-		i += 3
-		for i < len(text) && (text[i] == '!' || isDigit(text[i])) {
-			i++
-		}
-		return i, true
-	}
-	n := bytes.Index(text[i+2:], []byte("*/"))
-	if n < 0 {
-		return i + 2, false
-	}
-	return i + n + 4, false
 }
 
 // LoadTarget returns the table of a LOAD DATA or LOAD XML. It reports false for

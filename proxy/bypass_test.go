@@ -65,6 +65,11 @@ func checkErrno(t *testing.T, err error, want uint16) {
 	}
 }
 
+// replaceDatabase puts a database's name into a statement.
+func replaceDatabase(statement, database string) string {
+	return strings.ReplaceAll(statement, "{database}", database)
+}
+
 // atEnd sends a statement at the test's end.
 func atEnd(t *testing.T, db *sql.DB, statement string) {
 	t.Cleanup(func() {
@@ -86,6 +91,7 @@ func TestNoWayPastTheFill(t *testing.T) {
 		args    []any
 		errno   uint16
 		want    string
+		mariadb bool
 	}{
 		{name: "view", session: []string{"CREATE VIEW v AS SELECT id, u FROM users"},
 			query: "INSERT INTO v (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
@@ -104,17 +110,68 @@ func TestNoWayPastTheFill(t *testing.T) {
 			query: "INSERT INTO users VALUES (NULL, 'x', 5)", errno: protocol.ER_UNKNOWN_ERROR},
 		{name: "generated column", direct: []string{"ALTER TABLE users ADD COLUMN x INT AS (1) STORED FIRST"},
 			query: "INSERT INTO users VALUES (DEFAULT, NULL, 'x')", want: "1000000/x"},
+		{name: "quoted table, ANSI_QUOTES", session: []string{"SET sql_mode = 'ANSI_QUOTES'"},
+			query: `INSERT INTO "users" (u) VALUES ('x')`, want: "1000000/x"},
+		{name: "escapes and comments that hide", session: []string{"SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'"},
+			query: `INSERT /* " */ INTO "users" (u) VALUES ('\')`, want: `1000000/\`},
+		{name: "version comment that ends in a string", query: "INSERT INTO {database} /*!50000 .users (u) VALUES ('*/') */", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "table of no sequence before it", direct: []string{"CREATE TABLE other (id INT)"},
+			query: "INSERT INTO other VALUES (1); INSERT INTO users (u) VALUES ('x')", want: "1000000/x"},
+		{name: "ANSI_QUOTES set in the text", query: `SET @a = '"', sql_mode = 'ANSI_QUOTES'; INSERT INTO "users" (u) VALUES ('x')`, want: "1000000/x"},
+		{name: "sequence made in the text", direct: []string{"RENAME TABLE users_seq TO unused"},
+			query: "RENAME TABLE unused TO users_seq; INSERT INTO users (u) VALUES ('x')", want: "1000000/x"},
+		{name: "behind a routine of one statement", query: "CREATE PROCEDURE q() SELECT 1; INSERT users VALUES (0, 'x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "behind a routine", query: "CREATE PROCEDURE q() BEGIN END; INSERT users VALUES (0, 'x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "behind two routines and USE", query: "CREATE PROCEDURE q() BEGIN END; CREATE PROCEDURE r() SELECT 1; USE {database}; INSERT users VALUES (0, 'x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "behind a statement, a routine and USE", session: []string{"USE information_schema"},
+			query: "SELECT 1; CREATE PROCEDURE {database}.q() BEGIN END; USE {database}; INSERT users VALUES (0, 'x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "within a routine", query: "CREATE PROCEDURE q() BEGIN IF 1 THEN INSERT users VALUES (5, 'x'); END IF; INSERT users VALUES (6, 'y'); END; SELECT 1", want: ""},
+		{name: "PREPARE with escapes", query: `PREPARE p FROM 'INS\ERT INT\O us\ers (u) VALUES (2)'`, errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "PREPARE with quotes", query: `PREPARE p FROM "INSERT INTO users (u) VALUES ('x')"`, errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "PREPARE among others", query: `SET @a = 1; PREPARE p FROM 'INS\ERT INT\O us\ers (u) VALUES (2)'; EXECUTE p`, errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "many tables", query: strings.Repeat("SELECT 'INTO a'; ", 20) + "INSERT INTO users (u) VALUES ('x')", want: "1000000/x"},
 		{name: "EXECUTE IMMEDIATE of an expression",
 			query: "EXECUTE IMMEDIATE CONCAT('INS', 'ERT INTO users (u) VALUES (2)')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "name in a version comment", query: "INSERT INTO /*!99999 x */ users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "name in a version comment of six digits", query: "INSERT INTO /*!999999 x */ users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "version comment behind the dot", query: "INSERT INTO {database}./*!999999 x*/users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "version comment before the dot", query: "INSERT INTO {database}/*!999999 x*/.users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "schema in a version comment", query: "INSERT INTO /*!999999 x. */ users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "INTO in a version comment", query: "INSERT /*!999999 INTO x */ users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "comment in a version comment", query: "INSERT INTO/*!999999/**/x */ users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "MariaDB's version comment", query: "INSERT INTO /*M!999999 x */ users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
+		{name: "INSERT at the version number", query: "/*!50000INSERT*/ users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "REPLACE at the version number", query: "/*!50000REPLACE*/ users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "all at the version number", query: "/*!50000INSERT users (u) VALUES ('x')*/", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "INSERT at the version number among others", query: "SELECT 1; /*!50000INSERT*/ INTO users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "USE at the version number", session: []string{"USE information_schema", "/*!50000USE {database}*/"}, query: "INSERT INTO users (u) VALUES ('x')", want: "1000000/x"},
+		{name: "USE keyword at the version number", session: []string{"USE information_schema", "/*!50000USE*/ {database}"}, query: "INSERT INTO users (u) VALUES ('x')", want: "1000000/x"},
+		{name: "USE at the version number among others", session: []string{"USE information_schema"}, query: "/*!50000USE*/ {database}; INSERT INTO users (u) VALUES ('x')", want: "1000000/x"},
+		{name: "sql_mode at the version number", session: []string{"INSERT INTO users (u) VALUES ('a')", "/*!50000SET sql_mode='ANSI_QUOTES'*/"}, query: `INSERT INTO "users" (u) VALUES ('x')`, want: "1000000/a,1000001/x"},
+		{name: "DDL and an INSERT in a version comment", query: "CREATE TABLE zt (a INT) /*!50000 ; INSERT users VALUES (0, 'x') */", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "USE and its semicolon in a version comment", session: []string{"USE information_schema"}, query: "/*!50000 USE {database}; */ INSERT INTO users (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "PREPARE at the version number", query: "/*!50000PREPARE*/ p FROM 'INS\\ERT users VALUES (0, 2)'", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "version comment in PREPARE", query: "PREPARE /*!50000 p */ FROM 'INS\\ERT users VALUES (0, 2)'", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "PREPARE of two strings", query: "PREPARE p FROM 'INS' 'ERT users VALUES (0, 2)'; EXECUTE p", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "PREPARE of a hexadecimal literal", query: "PREPARE p FROM X'494e53455254207573657273202875292076616c756573202827612729'", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
+		{name: "brackets", session: []string{"SET sql_mode = 'MSSQL'"}, query: "INSERT INTO [users] (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
+		{name: "EXECUTE IMMEDIATE of two strings", query: "EXECUTE IMMEDIATE 'INS' 'ERT users VALUES (0, 2)'", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
+		{name: "EXECUTE IMMEDIATE with escapes", query: "EXECUTE IMMEDIATE 'INS\\ERT users VALUES (0, 2)'", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
+		{name: "EXECUTE IMMEDIATE of a hexadecimal literal", query: "EXECUTE IMMEDIATE X'494e53455254207573657273202875292076616c7565732028276127293b'", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
+			if tt.mariadb && !s.IsMariaDB() {
+				continue
+			}
 			t.Run(tt.name, func(t *testing.T) {
 				g := newUsersGate(t, s, gateOptions{vschema: tt.vschema})
 				c := conn(t, g.open(t, "multiStatements=true"))
-				exec(t, c, tt.session...)
+				for _, statement := range tt.session {
+					exec(t, c, replaceDatabase(statement, g.database))
+				}
 				exec(t, g.direct, tt.direct...)
-				_, err := c.ExecContext(t.Context(), strings.ReplaceAll(tt.query, "{database}", g.database), tt.args...)
+				_, err := c.ExecContext(t.Context(), replaceDatabase(tt.query, g.database), tt.args...)
 				checkErrno(t, err, tt.errno)
 				g.checkUsers(t, tt.want)
 			})
@@ -255,7 +312,9 @@ func TestFillLatin1Session(t *testing.T) {
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "SET NAMES latin1", "INSERT INTO users (u) VALUES ('x')", "INSERT INTO `gr\xf6\xdfe` (u) VALUES ('x')",
 			"INSERT INTO `gr\xf6\xdfe` (u) VALUES ('x') ON DUPLICATE KEY UPDATE n = 1")
-		g.checkUsers(t, "1000000/x")
+		latin1 := fmt.Sprintf("%s:%s@tcp(%s)/%s%%F6?collation=latin1_swedish_ci", gateUser, gatePassword, g.addr, strings.TrimSuffix(database, "ö"))
+		exec(t, conn(t, openDSN(t, latin1)), "INSERT INTO users (u) VALUES ('y')", "USE `"+strings.TrimSuffix(database, "ö")+"\xf6`", "INSERT INTO users (u) VALUES ('z')")
+		g.checkUsers(t, "1000000/x,1000001/y,1000002/z")
 		if got := value[string](t, g.direct, "SELECT GROUP_CONCAT(CONCAT_WS('/', id, u, n)) FROM `größe`"); got != "1000000/x/1" {
 			t.Errorf("rows %q", got)
 		}
@@ -320,6 +379,57 @@ func TestTwoKeyspacesOnOneServer(t *testing.T) {
 	})
 }
 
+// However a session changes its default database, it is known which table a name
+// means.
+func TestDefaultDatabase(t *testing.T) {
+	tests := []struct {
+		name    string
+		only    string // "mariadb"; "" for both
+		session []string
+	}{
+		{"USE", "", []string{"USE {database}"}},
+		{"USE with a quoted name", "", []string{"SET sql_mode = 'ANSI_QUOTES'", "USE \"{database}\""}},
+		{"USE that fails", "", []string{"USE {database}", "USE nosuch"}},
+		{"USE and a comment", "", []string{"/* \" */ USE /*!50000 {database} */"}},
+		{"USE among others", "", []string{"SELECT 1; USE {database}; SELECT 2"}},
+		{"USE in a text taken apart", "", []string{"USE {database}; INSERT INTO other VALUES (1)"}},
+		{"database dropped", "", []string{"USE {database}_x", "DROP DATABASE {database}_x", "USE {database}"}},
+		{"procedure", "mariadb", []string{"USE {database}_x", "CALL go_there()"}},
+		{"procedure among others", "mariadb", []string{"USE {database}_x", "SELECT 1; CALL go_there()"}},
+		{"procedure prepared", "mariadb", []string{"USE {database}_x", "PREPARE p FROM 'CALL go_there()'", "EXECUTE p"}},
+		{"EXECUTE", "mariadb", []string{"PREPARE p FROM 'USE {database}'", "EXECUTE p"}},
+		{"EXECUTE IMMEDIATE", "mariadb", []string{"EXECUTE IMMEDIATE CONCAT('US', 'E {database}')"}},
+		{"compound statement of ORACLE mode", "mariadb", []string{"USE {database}_x", "SET sql_mode = ORACLE", "BEGIN go_there; END"}},
+		{"compound statement in a version comment", "mariadb", []string{"USE {database}_x", "SET sql_mode = ORACLE", "/*!50000 BEGIN go_there; END */"}},
+		{"compound statement", "mariadb", []string{"BEGIN NOT ATOMIC EXECUTE IMMEDIATE 'USE {database}'; END"}},
+	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		for _, tt := range tests {
+			if tt.only == "mariadb" && !s.IsMariaDB() {
+				continue
+			}
+			t.Run(tt.name, func(t *testing.T) {
+				g := newUsersGate(t, s, gateOptions{})
+				exec(t, g.direct, "CREATE TABLE other (a INT)", "CREATE DATABASE "+g.database+"_x")
+				atEnd(t, g.direct, "DROP DATABASE IF EXISTS "+g.database+"_x")
+				if tt.only == "mariadb" {
+					exec(t, g.direct, "CREATE PROCEDURE "+g.database+"_x.go_there() EXECUTE IMMEDIATE 'USE "+g.database+"'")
+				}
+				c := conn(t, g.open(t, "multiStatements=true"))
+				exec(t, c, "USE information_schema")
+				for _, statement := range tt.session {
+					_, err := c.ExecContext(t.Context(), replaceDatabase(statement, g.database))
+					if err != nil && errno(err) != protocol.ER_BAD_DB_ERROR {
+						t.Fatalf("%s: %v", statement, err)
+					}
+				}
+				exec(t, c, "INSERT INTO users (u) VALUES ('x')")
+				g.checkUsers(t, "1000000/x")
+			})
+		}
+	})
+}
+
 // A table that seqgate's own account may not see is not one without a sequence.
 func TestAccountWithoutSelect(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -346,8 +456,12 @@ func TestLowerCaseTableNames(t *testing.T) {
 		for name, text := range namings {
 			t.Run(name, func(t *testing.T) {
 				g := newUsersGate(t, s, gateOptions{vschema: text})
-				exec(t, conn(t, g.open(t, "")), "INSERT INTO Users (u) VALUES ('x')")
-				g.checkUsers(t, "1000000/x")
+				upper := strings.ToUpper(g.database)
+				exec(t, conn(t, g.open(t, "")), "INSERT INTO Users (u) VALUES ('x')", "INSERT INTO "+upper+".USERS (u) VALUES ('y')",
+					"USE "+upper, "INSERT INTO USERS (u) VALUES ('z')")
+				if names := value[string](t, g.direct, "SELECT GROUP_CONCAT(u ORDER BY u) FROM users WHERE id >= ?", firstID); names != "x,y,z" {
+					t.Errorf("filled %s, want x,y,z", names)
+				}
 			})
 		}
 	}, "--lower-case-table-names=1")

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -17,6 +19,7 @@ const (
 // command deals with the command at the front of the client's bytes. length is
 // that of its first packet.
 func (s *session) command(code byte, length int) error {
+	s.used = s.used || code != mysql.COM_PING && code != mysql.COM_QUIT
 	switch code {
 	case mysql.COM_QUIT:
 		s.boundary = true
@@ -25,7 +28,7 @@ func (s *session) command(code byte, length int) error {
 		return s.query(length)
 	case mysql.COM_STMT_PREPARE:
 		return s.prepare()
-	case mysql.COM_STMT_EXECUTE:
+	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute:
 		return s.execute()
 	case mysql.COM_STMT_SEND_LONG_DATA:
 		return s.sendLongData()
@@ -47,10 +50,19 @@ func (s *session) command(code byte, length int) error {
 		return s.resetConnection()
 	case mysql.COM_PROCESS_KILL:
 		return s.processKill()
-	case mysql.COM_CHANGE_USER, mysql.COM_SHUTDOWN, mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID,
-		mysql.COM_TABLE_DUMP, mysql.COM_REGISTER_SLAVE, comClone, comGroupReplStream:
-		return s.refuse(code)
+	case mysql.COM_CHANGE_USER:
+		return s.changeUser()
+	case mysql.COM_PING, mysql.COM_STATISTICS, mysql.COM_DEBUG:
+		return s.pass(shapeSingle)
+	case mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID:
+		s.unpoolable = true
+		return s.stream()
+	case comClone, comGroupReplStream:
+		return s.leavesProtocol()
+	case mysql.COM_SHUTDOWN:
+		return s.refuseShutdown()
 	default:
+		s.unpoolable = true
 		return s.pass(shapeSingle)
 	}
 }
@@ -79,9 +91,9 @@ func (s *session) setOption() error {
 	const on, off = 0, 1
 	switch binary.LittleEndian.Uint16(body) {
 	case on:
-		s.capabilities |= mysql.CLIENT_MULTI_STATEMENTS
+		s.capabilities |= uint64(mysql.CLIENT_MULTI_STATEMENTS)
 	case off:
-		s.capabilities &^= mysql.CLIENT_MULTI_STATEMENTS
+		s.capabilities &^= uint64(mysql.CLIENT_MULTI_STATEMENTS)
 	}
 	return nil
 }
@@ -91,31 +103,32 @@ func (s *session) resetConnection() error {
 	if err := s.pass(shapeSingle); err != nil || s.answer.failed {
 		return err
 	}
-	s.stmts, s.temporary = nil, nil
-	s.state = sessionState{}
+	s.stmts, s.temporary, s.lastStmt, s.prepared = nil, nil, 0, false
+	s.state = sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown}
 	return nil
 }
 
-// refuse answers a command that cannot be relayed: its answer never ends, or
-// its authentication is bound to the other connection.
-func (s *session) refuse(code byte) error {
+// leavesProtocol is a command of a server's plugin. Where it is refused, as on
+// nearly every server, that is the answer. A server that accepts it goes on in
+// a protocol of the plugin's own, in which seqgate would be blind.
+func (s *session) leavesProtocol() error {
+	if err := s.forward(); err != nil {
+		return err
+	}
+	if err := s.drop(shapeSingle); err != nil {
+		return err
+	}
+	text := "seqgate does not relay the protocols of cloning and group replication; connect to the server itself for them"
+	err := s.reply(appendError(nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, text)))
+	return errors.Join(&frontError{errors.New(text)}, err)
+}
+
+// refuseShutdown answers COM_SHUTDOWN: that is for the server's own operators.
+func (s *session) refuseShutdown() error {
 	if _, err := s.takeCommand(); err != nil {
 		return err
 	}
-	return mysql.NewError(mysql.ER_UNKNOWN_COM_ERROR, "seqgate does not relay the command "+commandName(code)+
-		"; connect to the server itself for it")
-}
-
-func commandName(code byte) string {
-	switch code {
-	case mysql.COM_CHANGE_USER:
-		return "COM_CHANGE_USER"
-	case mysql.COM_SHUTDOWN:
-		return "COM_SHUTDOWN"
-	case comClone, comGroupReplStream:
-		return "of a server's plugin"
-	}
-	return "of replication"
+	return mysql.NewError(mysql.ER_UNKNOWN_COM_ERROR, "seqgate does not relay the command COM_SHUTDOWN; connect to the server itself for it")
 }
 
 // maxStatement bounds a statement that seqgate has to look into: what the
@@ -123,10 +136,14 @@ func commandName(code byte) string {
 // what has come, not with what was announced.
 const maxStatement = 1 << 30
 
-// takeCommand reads the command whole and takes it; its payload, the command
+// shortCommand bounds the commands that are no statements, by what a login may
+// take: COM_CHANGE_USER is the longest of them.
+const shortCommand = maxLoginPacket
+
+// takeCommand reads a short command whole and takes it; its payload, the command
 // byte left out, is valid until the next read from the client.
 func (s *session) takeCommand() ([]byte, error) {
-	payload, size, err := s.frontPacket()
+	payload, size, err := s.shortPacket()
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +152,28 @@ func (s *session) takeCommand() ([]byte, error) {
 	return body, nil
 }
 
-// frontPacket reads a command whole, without taking it. What answers it goes on
-// with its sequence number.
+// shortPacket reads a short command whole, without taking it.
+func (s *session) shortPacket() (payload []byte, size int, err error) {
+	return s.packetUpTo(shortCommand)
+}
+
+// frontPacket reads a statement whole, without taking it. One of 16 MiB or more is
+// bounded by what its server takes.
 func (s *session) frontPacket() (payload []byte, size int, err error) {
-	payload, size, sequence, err := s.front.packet(maxStatement)
+	length, _, err := s.front.header()
+	if err != nil {
+		return nil, 0, &frontError{err}
+	}
+	if length < maxPayload {
+		return s.packetUpTo(maxPayload)
+	}
+	return s.packetUpTo(s.srv.statementLimit(s.ctx, s.keyspace))
+}
+
+// packetUpTo reads a command of at most limit bytes. What answers it goes on with
+// its sequence number.
+func (s *session) packetUpTo(limit int) (payload []byte, size int, err error) {
+	payload, size, sequence, err := s.front.packet(limit)
 	if err != nil {
 		return nil, 0, frontFailure(err)
 	}
@@ -146,8 +181,23 @@ func (s *session) frontPacket() (payload []byte, size int, err error) {
 	return payload, size, nil
 }
 
+// statementLimit gives how many bytes of a statement are read for a server to
+// judge: it refuses more than its max_allowed_packet, with an error that clients
+// shall see from itself, so there is room for that.
+func (s *Server) statementLimit(ctx context.Context, k *Keyspace) int {
+	const usual = 64 << 20 // MySQL's default
+	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	defer cancel()
+	allowed := usual
+	if err := k.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&allowed); err != nil {
+		s.log.Warn("max_allowed_packet not known", "keyspace", k.Name, "err", err)
+	}
+	return min(2*allowed, maxStatement) + maxPayload
+}
+
 func frontFailure(err error) error {
-	if err == errPacketTooLarge {
+	var order *orderError
+	if err == errPacketTooLarge || errors.As(err, &order) {
 		return err
 	}
 	return &frontError{err}
@@ -164,9 +214,12 @@ func (s *session) initDB() error {
 	if err != nil {
 		return err
 	}
-	s.state.environmentKnown, s.state.databaseKnown = false, false
 	if err := s.send(append([]byte{mysql.COM_INIT_DB}, database...)); err != nil {
 		return err
 	}
-	return s.relay(shapeSingle)
+	if err := s.relay(shapeSingle); err != nil || s.answer.failed {
+		return err
+	}
+	s.setDatabase(database)
+	return nil
 }

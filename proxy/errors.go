@@ -14,11 +14,20 @@ import (
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
-// Numbers of MySQL's client library (errmsg.h), for what only a client sees.
+// Failures of connections to servers have texts of MySQL's client library (its
+// errors 2003 and 2013), but numbers of a server's: MariaDB's client library takes
+// an error packet with a client's number for malformed. The SQLSTATE tells drivers
+// that it is the connection that failed.
 const (
-	crConnHostError = 2003
-	crServerLost    = 2013
+	errUnreachable = mysql.ER_CONNECT_TO_FOREIGN_DATA_SOURCE
+	errLost        = mysql.ER_NET_READ_ERROR
+	stateLink      = "08S01"
 )
+
+// errMalformedAnswer ends a session whose server sent what the protocol does not
+// allow: where its answer ends is not known then.
+var errMalformedAnswer = &mysql.MyError{Code: mysql.ER_MALFORMED_PACKET, State: stateLink,
+	Message: "Malformed communication packet: the server's answer is none that seqgate can follow; connect again"}
 
 // frontError is a failure of the connection to the client: nobody is left to
 // tell. backendError is one of the connection to the server.
@@ -31,6 +40,14 @@ func (e *frontError) Error() string   { return "client connection: " + e.err.Err
 func (e *frontError) Unwrap() error   { return e.err }
 func (e *backendError) Error() string { return "backend connection: " + e.err.Error() }
 func (e *backendError) Unwrap() error { return e.err }
+
+// orderError is a packet that does not have the number that was to come. Where
+// the next packet begins is not known any more: the connection ends.
+type orderError struct{ want byte }
+
+func (e *orderError) Error() string {
+	return fmt.Sprintf("packet out of order: number %d was to come", e.want)
+}
 
 // describeError is a failure to learn of a table, with which a statement that may
 // need ids ends before it reaches the server.
@@ -88,12 +105,12 @@ func clientError(err error) *mysql.MyError {
 	case errors.As(err, &count), errors.Is(err, sequence.ErrInvalidCount):
 		code = mysql.ER_WRONG_ARGUMENTS
 	case errors.As(err, &connect):
-		return &mysql.MyError{Code: crConnHostError, State: mysql.DEFAULT_MYSQL_STATE, Message: connect.Error()}
+		return &mysql.MyError{Code: errUnreachable, State: stateLink, Message: connect.Error()}
 	case errors.As(err, &lost):
-		return &mysql.MyError{Code: crServerLost, State: mysql.DEFAULT_MYSQL_STATE,
-			Message: "Lost connection to MySQL server during query: seqgate's connection to the server ended; connect again"}
+		return &mysql.MyError{Code: errLost, State: stateLink,
+			Message: "Lost connection to MySQL server during query: seqgate's connection to the server ended"}
 	case errors.As(err, &describe) && sequence.IsTemporary(err):
-		return &mysql.MyError{Code: crServerLost, State: mysql.DEFAULT_MYSQL_STATE, Message: describe.Error()}
+		return &mysql.MyError{Code: errLost, State: stateLink, Message: describe.Error()}
 	case errors.Is(err, sequence.ErrNoTable):
 		code = mysql.ER_NO_SUCH_TABLE
 	case errors.Is(err, sequence.ErrNotSequence):

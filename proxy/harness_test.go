@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/big"
 	"net"
 	"strings"
@@ -49,11 +50,14 @@ type gateOptions struct {
 	strategy    string // of refills; for_update when empty
 	via         string // the address at which sessions reach the server; its own when empty
 	users       []proxy.User
+	more        map[string]*proxy.Keyspace // beside main
 	tlsMode     backend.TLSMode
 	database    string
 	sequence    sequence.Config
 	onExplicit  proxy.ExplicitPolicy // advance when empty
 	keyed       func(sequence.Name) (*keyed.Sequence, error)
+	timeout     time.Duration       // for stalled clients and servers; the defaults when 0
+	configure   func(*proxy.Config) // sets what else a test needs
 }
 
 const gateUser, gatePassword = "app", "app"
@@ -98,8 +102,10 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 			Backend: &backend.Backend{Network: dsn.Net, Addr: cmp.Or(o.via, dsn.Addr), User: dsn.User, Password: dsn.Passwd, TLS: o.tlsMode},
 		}},
 		Default: "main", Users: users, Sequences: g.sequences, Keyed: o.keyed, Logger: log,
+		ReadTimeout: o.timeout, WriteTimeout: o.timeout,
 		TLS: testCertificate(t), RSA: testKey(),
 	}
+	maps.Copy(cfg.Keyspaces, o.more)
 	if o.onExplicit != "" {
 		cfg.OnExplicitID = func(string, string) proxy.ExplicitPolicy { return o.onExplicit }
 	}
@@ -107,6 +113,9 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 		if cfg.VSchema, err = vschema.Load("vschema.json", []byte(o.vschema)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if o.configure != nil {
+		o.configure(&cfg)
 	}
 	if g.proxy, err = proxy.New(cfg); err != nil {
 		t.Fatal(err)

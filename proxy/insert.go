@@ -14,8 +14,16 @@ import (
 // planInsert judges an INSERT or REPLACE. What seqgate cannot read of one on a
 // sequenced table is refused: it must not reach the server without its ids.
 func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
-	if !s.state.environmentKnown && s.state.databaseKnown && readsDiagnostics(sql) {
-		return s.planUnasked(p, sql)
+	if !s.state.environmentKnown {
+		if s.insertsElsewhere(sql, prepared) {
+			return p, nil
+		}
+		if !prepared && s.planUnlisted(&p, sql) {
+			return p, nil
+		}
+		if s.state.databaseKnown && readsDiagnostics(sql) {
+			return s.planUnasked(p, sql)
+		}
 	}
 	if err := s.know(); err != nil {
 		return p, err
@@ -51,11 +59,7 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	case p.fill.params > 0 && !prepared:
 		return p, nil // a ? in a text: the server's own syntax error
 	case p.fill.rewrites() || p.fill.params > 0:
-		p.kind = planFill
-		p.effect = 0
-		if !p.fill.wrap {
-			p.effect = mayLook
-		}
+		p.kind, p.effect = planFill, effectOfFill(&p.fill)
 	case p.fill.reports():
 		p.kind = planReport
 		p.effect = effectOfExplicit(&s.insert)
@@ -84,12 +88,7 @@ func (s *session) bindAnew() (*Binding, error) {
 // readsDiagnostics reports whether a statement may read what the one before it
 // left behind, which a question of seqgate's own would change.
 func readsDiagnostics(sql []byte) bool {
-	for _, word := range []string{"row_count", "found_rows", "warning_count", "error_count"} {
-		if parser.Mentions(sql, word) {
-			return true
-		}
-	}
-	return false
+	return mentionsAny(sql, "row_count", "found_rows", "warning_count", "error_count")
 }
 
 // planUnasked judges such a statement by its table alone, without asking the
@@ -104,6 +103,14 @@ func (s *session) planUnasked(p plan, sql []byte) (plan, error) {
 			"read it with SELECT first")
 	}
 	return p, err
+}
+
+// effectOfFill: only a statement that uses LAST_INSERT_ID() itself looks at it.
+func effectOfFill(p *fillPlan) effect {
+	if p.wrap {
+		return 0
+	}
+	return mayLook
 }
 
 // effectOfExplicit: an INSERT with explicit ids leaves LAST_INSERT_ID() alone
@@ -140,6 +147,9 @@ func (s *session) refuseUnread(err error, sql []byte) error {
 			return lookupErr
 		}
 		return refuseForm(err, b.Table)
+	}
+	if tables, ok := parser.Writes(nil, sql, s.state.mode); ok && len(tables) == 0 {
+		return err // it names no table
 	}
 	return s.refuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
 }
@@ -275,12 +285,12 @@ func (s *session) settleExplicit(p *fillPlan) error {
 
 // answerOK reads an answer of one packet. An ERR packet is a *serverError.
 func (s *session) answerOK() (okPacket, error) {
-	payload, size, _, err := s.back.packet(maxStatement)
+	s.sent = !s.out.more
+	payload, size, err := s.followSingle()
 	if err != nil {
-		return okPacket{}, &backendError{err}
+		return okPacket{}, err
 	}
 	defer s.back.skip(size)
-	s.answer.failed = first(payload) == mysql.ERR_HEADER
 	if s.answer.failed {
 		return okPacket{}, &serverError{append([]byte(nil), payload...)}
 	}
@@ -291,7 +301,6 @@ func (s *session) answerOK() (okPacket, error) {
 	if len(ok.rest) > 0 {
 		ok.rest = append([]byte(nil), ok.rest...)
 	}
-	s.answer.status = ok.status
 	return ok, nil
 }
 

@@ -1,66 +1,119 @@
 package proxy
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
+	"net"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
 )
 
-// firstSessionID is where the connection ids begin that clients get in the
+// firstSessionID is where the connection ids begin that listed users get in the
 // greeting. The backend's own are not known by then; a server counts from 1, so
-// the two do not meet, and a KILL tells by its number which is meant.
+// the two do not meet, and a KILL tells by its number which is meant. Without a
+// list of users the ids are the backend's own, and KILL is the server's affair.
 const firstSessionID = 1 << 31
 
-// planKill puts the backend's id in the place of a session's. A KILL of an id of
-// the server's own passes.
+// planKill ends the session or statement that a KILL is for, if that is one of
+// this seqgate's. Others pass: the server knows them, or does not.
 func (s *session) planKill(p plan, sql []byte) (plan, error) {
 	id, query, ok := parser.KillTarget(sql)
-	if !ok || id < firstSessionID {
+	if !ok {
 		return p, nil
 	}
-	threadID, err := s.srv.threadOf(id)
-	if err != nil {
-		return p, err
+	done, err := s.kill(id, query)
+	if done {
+		p.kind = planDone
 	}
-	p.kind, p.text = planText, fmt.Sprintf("KILL %d", threadID)
-	if query {
-		p.text = fmt.Sprintf("KILL QUERY %d", threadID)
-	}
-	return p, nil
+	return p, err
 }
 
 // processKill is COM_PROCESS_KILL, KILL's older form.
 func (s *session) processKill() error {
-	body, err := s.takeCommand()
+	payload, size, err := s.shortPacket()
 	if err != nil {
 		return err
 	}
-	if len(body) == 4 {
-		if id := binary.LittleEndian.Uint32(body); id >= firstSessionID {
-			threadID, err := s.srv.threadOf(uint64(id))
-			if err != nil {
-				return err
-			}
-			binary.LittleEndian.PutUint32(body, threadID)
+	if len(payload) == 5 {
+		done, err := s.kill(uint64(binary.LittleEndian.Uint32(payload[1:])), false)
+		if done || err != nil {
+			s.front.skip(size)
+		}
+		if err != nil {
+			return err
+		}
+		if done {
+			return s.replyOK(okPacket{status: s.answer.status})
 		}
 	}
-	if err := s.send(append([]byte{mysql.COM_PROCESS_KILL}, body...)); err != nil {
+	err = s.writeBack(s.front.unread()[:size])
+	s.front.skip(size)
+	if err != nil {
 		return err
 	}
 	return s.relay(shapeSingle)
 }
 
-// threadOf gives the backend's id of a session.
-func (s *Server) threadOf(id uint64) (uint32, error) {
+// kill ends the session, or its statement, that is known by an id: the one of its
+// greeting, or its thread's at the server. It reports whether there is one. All
+// listed users have one account at the server, so it is here that one may not
+// kill another's.
+func (s *session) kill(id uint64, query bool) (done bool, err error) {
+	if s.pool() == nil {
+		return false, nil
+	}
+	t := s.srv.sessionOf(id, s.keyspace.Backend.Addr)
+	switch {
+	case t.session == nil && id < firstSessionID:
+		return false, nil
+	case t.session == nil:
+		return false, mysql.NewDefaultError(mysql.ER_NO_SUCH_THREAD, id)
+	case t.user != s.user:
+		return false, mysql.NewDefaultError(mysql.ER_KILL_DENIED_ERROR, id)
+	}
+	if !query {
+		t.session.ends.killed.Store(true)
+	}
+	threadID := t.session.threadID.Load()
+	if threadID == 0 { // it has no connection: nothing runs
+		interrupt(t.client)
+		return true, nil
+	}
+	what := "KILL"
+	if query {
+		what = "KILL QUERY"
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, killTimeout)
+	defer cancel()
+	_, err = t.keyspace.DB.ExecContext(ctx, fmt.Sprintf("%s %d", what, threadID))
+	return true, err
+}
+
+// killTimeout bounds a KILL of seqgate's own.
+const killTimeout = catalogTimeout
+
+// killTarget is a session that somebody wants to end.
+type killTarget struct {
+	client   net.Conn
+	session  *session
+	user     string
+	keyspace *Keyspace
+}
+
+// sessionOf finds a session by its id, or by its thread's on the given server.
+func (s *Server) sessionOf(id uint64, addr string) (t killTarget) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, session := range s.sessions {
-		if session != nil && uint64(session.id) == id {
-			return session.threadID, nil
+	for c, session := range s.sessions {
+		switch {
+		case session == nil:
+		case uint64(session.id) == id,
+			uint64(session.threadID.Load()) == id && session.keyspace.Backend.Addr == addr:
+			return killTarget{c, session, session.user, session.keyspace}
 		}
 	}
-	return 0, mysql.NewDefaultError(mysql.ER_NO_SUCH_THREAD, id)
+	return t
 }

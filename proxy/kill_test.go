@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/client"
 
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/backend"
 )
 
 // KILL QUERY with the id of the greeting, as clients send it on ctrl-C, ends that
@@ -38,5 +41,72 @@ func TestKill(t *testing.T) {
 		if errno(err) != 1094 {
 			t.Errorf("an unknown id: got %v, want error 1094", err)
 		}
+	})
+}
+
+// Listed users share an account at the server, yet may end their own sessions only,
+// whatever id they name.
+func TestKillOfAnotherUsers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{users: []proxy.User{{Name: gateUser, Password: gatePassword}, {Name: "low", Password: "low"}}})
+		victim, err := client.Connect(g.addr, gateUser, gatePassword, g.database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer victim.Close()
+		r, err := victim.Execute("SELECT CONNECTION_ID()")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := r.GetInt(0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low := openDSN(t, fmt.Sprintf("low:low@tcp(%s)/%s", g.addr, g.database))
+		for _, id := range []int64{int64(victim.GetConnectionID()), own} {
+			if _, err := low.ExecContext(t.Context(), fmt.Sprintf("KILL %d", id)); errno(err) != 1095 {
+				t.Errorf("KILL %d: got %v, want error 1095", id, err)
+			}
+		}
+		if _, err := victim.Execute("SELECT 1"); err != nil {
+			t.Errorf("the session was ended: %v", err)
+		}
+	})
+}
+
+// The id of a session on another server than the one that KILL comes by is not
+// taken for one of this server's.
+func TestKillAtAnotherServer(t *testing.T) {
+	servertest.Private(t, func(t *testing.T, far *servertest.Server) {
+		servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+			if s.IsMariaDB() != far.IsMariaDB() {
+				return
+			}
+			database := far.NewDatabase(t)
+			db := far.Open(t, database)
+			g := newGate(t, s, gateOptions{more: map[string]*proxy.Keyspace{"far": {
+				Name: "far", Database: database, DB: db,
+				Backend: &backend.Backend{Network: "tcp", Addr: far.Addr, User: far.User, Password: far.Password},
+			}}})
+			victim, err := client.Connect(g.addr, gateUser, gatePassword, "far")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer victim.Close()
+			ended := make(chan error, 1)
+			go func() {
+				_, err := victim.Execute("SELECT SLEEP(20)")
+				ended <- err
+			}()
+			await(t, "the statement to run", func() bool {
+				return value[int](t, db, "SELECT COUNT(*) FROM information_schema.processlist WHERE info = 'SELECT SLEEP(20)'") == 1
+			})
+			begun := time.Now()
+			exec(t, g.open(t, ""), fmt.Sprintf("KILL QUERY %d", victim.GetConnectionID()))
+			<-ended // with 1, or error 1317
+			if d := time.Since(begun); d > 15*time.Second {
+				t.Errorf("the statement went on for %v", d)
+			}
+		})
 	})
 }

@@ -8,136 +8,149 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-	"github.com/go-mysql-org/go-mysql/server"
-
-	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
-// loginTimeout bounds everything between accepting a client and its first
-// command.
-const loginTimeout = 10 * time.Second
+// login is one client's way in. Without a list of users the backend judges the
+// client: its greeting and all that follows is passed on (login_relay.go). With a
+// list seqgate judges, and logs in at the backend with the keyspace's account
+// (login_verify.go).
+type login struct {
+	srv   *Server
+	ctx   context.Context
+	front handshake.Conn
 
-// login does both handshakes: go-mysql's server towards the client, its client
-// towards the backend. What is left of them is a session over two raw sockets.
+	greeting  handshake.Greeting // as the client got it
+	announced uint64             // capability flags, in it
+	sequence  byte               // of the client's latest packet
+	payload   []byte             // of its handshake response
+	response  handshake.Response
+	malformed error // why the response could not be read
+	keyspace  *Keyspace
+	back      *backend.Conn // once it is logged in
+	login     backend.Login // there, where it is seqgate's own
+	claim     claim         // of a listed user
+	database  string        // at the backend, "" for none
+	leave     func()        // gives the user's place back
+}
+
+// login does both handshakes. What is left of them is a session over two sockets.
 func (s *Server) login(c net.Conn) (*session, error) {
-	ctx, cancel := context.WithTimeout(s.ctx, loginTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.HandshakeTimeout)
 	defer cancel()
-	if err := c.SetDeadline(time.Now().Add(loginTimeout)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(s.cfg.HandshakeTimeout)); err != nil {
 		return nil, err
 	}
-	greeting, err := s.cfg.Keyspaces[s.cfg.Default].Backend.Known(ctx)
-	if err != nil {
-		return nil, errors.Join(err, sayError(c, clientError(err)))
+	l := &login{srv: s, ctx: ctx, front: handshake.Conn{Conn: c}, leave: func() {}}
+	way := l.verify
+	if s.cfg.Users == nil {
+		way = l.relay
 	}
-	l := &loginHandler{srv: s, ctx: ctx, front: newFrontConn(c, greeting, firstSessionID+s.lastID.Add(1)%firstSessionID)}
-	conf := s.auth.serverFor(greeting.Version, greeting.Charset, l.front)
-	sc, err := conf.NewCustomizedConn(l.front, l, l)
-	if err != nil {
+	if err := way(); err != nil {
+		l.leave()
 		if l.back != nil {
 			err = errors.Join(err, l.back.Quit())
 		}
 		return nil, err
 	}
-	l.front.loggedIn = true
-	front := sc.Conn.Conn
-	if front == net.Conn(l.front) {
-		front = c
+	return l.session(), c.SetDeadline(time.Time{})
+}
+
+// perHop are flags that are a matter of each of both connections by itself. The
+// client's own is compressed where the server offers that too, and encrypted where
+// seqgate can.
+const perHop = handshake.SSL | handshake.Compress | handshake.Zstd
+
+// followed are those of MariaDB's own flags whose answers seqgate can follow.
+const followed = clientProgress | clientBulkOperations | clientExtendedMetadata | clientCacheMetadata
+
+// announce gives the flags that a client is told of, in front of a server with
+// the given ones.
+func (l *login) announce(flags uint64) uint64 {
+	const mysqlFlags = 1<<32 - 1
+	flags &= mysqlFlags&^handshake.SSL | followed
+	if l.srv.cfg.TLS != nil {
+		flags |= handshake.SSL
 	}
-	return l.session(front), c.SetDeadline(time.Time{})
+	return flags
 }
 
-// sayError sends an ERR packet to a client that is still to be greeted. It has
-// no SQLSTATE: nothing was agreed on yet.
-func sayError(c net.Conn, e *mysql.MyError) error {
-	payload := append([]byte{mysql.ERR_HEADER, byte(e.Code), byte(e.Code >> 8)}, e.Message...)
-	b, _ := appendPacket(nil, 0, payload)
-	_, err := c.Write(b)
-	return err
-}
-
-// loginHandler is go-mysql's view of one client that logs in.
-type loginHandler struct {
-	server.EmptyHandler
-	srv      *Server
-	ctx      context.Context
-	front    *frontConn
-	database string
-
-	keyspace     *Keyspace
-	login        backend.Login
-	back         *backend.Conn
-	user         string
-	capabilities uint32
-}
-
-var (
-	_ server.AuthenticationHandler = (*loginHandler)(nil)
-	_ server.Handler               = (*loginHandler)(nil)
-)
-
-// UseDB notes the database named at connect. It is called before the password
-// is known to be right, so it must not tell whether the database exists.
-func (l *loginHandler) UseDB(name string) error {
-	l.database = name
-	return nil
-}
-
-// GetCredential gives what the client's password is compared with.
-func (l *loginHandler) GetCredential(user string) (server.Credential, bool, error) {
-	return l.srv.auth.credential(user), true, nil
-}
-
-// OnAuthFailure has nothing to do: the login's error is logged at its end.
-func (l *loginHandler) OnAuthFailure(*server.Conn, error) {}
-
-// OnAuthSuccess logs in at the backend, with what the client negotiated. The
-// backend's refusal is what the client sees.
-func (l *loginHandler) OnAuthSuccess(c *server.Conn) error {
-	var database string
-	l.keyspace, database = l.srv.keyspaceFor(l.database)
-	l.user = c.GetUser()
-	l.capabilities = c.Capability() & l.front.advertised
-	c.UnsetCapability(^l.capabilities)
-	login := backend.Login{User: l.keyspace.Backend.User, Password: l.keyspace.Backend.Password,
-		Database: database, Capabilities: l.capabilities, Attributes: c.Attributes()}
-	_, login.Encrypted = c.Conn.Conn.(*tls.Conn)
-	if l.database == "" && l.srv.cfg.Users == nil {
-		login.Database = "" // as with the server itself
-	}
-	login.Collation, _ = parser.CollationName(c.Charset())
-	if l.srv.cfg.Users == nil {
-		login.User, login.Password = l.user, l.front.password
-	}
-	l.login = login
-	back, err := l.keyspace.Backend.Dial(l.ctx, login)
-	if err != nil && l.srv.draining.Load() {
-		return errShutdown()
+// receive reads the client's handshake response, after TLS when it asks for that.
+func (l *login) receive() error {
+	p, err := l.front.Receive()
+	if err == nil && handshake.IsSSLRequest(p.Payload) && l.srv.cfg.TLS != nil {
+		secure := tls.Server(l.front.Conn, l.srv.cfg.TLS)
+		if err = secure.HandshakeContext(l.ctx); err != nil {
+			return err
+		}
+		l.front.Conn = secure
+		p, err = l.front.Receive()
 	}
 	if err != nil {
-		return clientError(err)
+		return err
 	}
-	l.back = back
-	c.SetStatus(back.Status)
+	l.sequence, l.payload = p.Sequence, p.Payload
+	l.response, l.malformed = handshake.ParseResponse(p.Payload)
 	return nil
+}
+
+// refuse tells the client why it is not let in.
+func (l *login) refuse(err error) error {
+	payload := appendError(nil, clientError(err))
+	if l.announced == 0 || !l.response.Has(handshake.Protocol41) {
+		payload = append(payload[:3], payload[3+6:]...) // no SQLSTATE before both know the newer protocol
+	}
+	return errors.Join(err, l.front.Send(handshake.Packet{Sequence: l.next(), Payload: payload}))
+}
+
+// next is the number of the packet that follows the client's latest one.
+func (l *login) next() byte {
+	if l.announced == 0 {
+		return 0 // the first of all
+	}
+	return l.sequence + 1
 }
 
 // session makes the session of a client that has logged in.
-func (l *loginHandler) session(front net.Conn) *session {
+func (l *login) session() *session {
+	flags := l.response.Capabilities & l.announced
 	s := &session{
-		srv: l.srv, ctx: l.srv.ctx, keyspace: l.keyspace, user: l.user,
-		log:          l.srv.log.With("client", front.RemoteAddr().String()),
-		front:        newWire(front),
+		srv: l.srv, ctx: l.srv.ctx, keyspace: l.keyspace, user: l.response.User,
+		log:          l.srv.log.With("client", l.front.RemoteAddr().String()),
+		front:        newWire(compressedFor(l.front.Conn, &l.response, flags)),
 		back:         newWire(l.back.Conn),
-		id:           l.front.id,
-		threadID:     l.back.ThreadID,
-		capabilities: l.capabilities,
+		conn:         l.back,
+		id:           l.greeting.ThreadID,
+		capabilities: flags,
+		salt:         l.greeting.Salt,
+		frontSecure:  l.front.Secure(),
+		backSecure:   (&handshake.Conn{Conn: l.back.Conn}).Secure(),
+		login:        l.login,
+		leave:        l.leave,
 		boundary:     true,
 		mariaDB:      strings.Contains(l.back.Version, "MariaDB"),
-		peer:         l.login.Attributes[PeerAttribute] != "",
+		peer:         isPeer(l.response.Attributes),
 	}
+	s.threadID.Store(l.back.ThreadID)
 	s.answer.status = l.back.Status
-	s.state = sessionState{database: l.login.Database, databaseKnown: true, lastIDKnown: true}
+	s.state = sessionState{database: l.database, databaseKnown: isPlainName(l.database), lastIDKnown: true}
 	return s
+}
+
+// isPeer reports whether connection attributes are those of another seqgate.
+func isPeer(attributes []byte) bool {
+	return handshake.ParseAttributes(attributes)[PeerAttribute] != ""
+}
+
+// compressedFor gives the connection that follows a login with these flags. Of two
+// algorithms both servers take zlib.
+func compressedFor(c net.Conn, r *handshake.Response, flags uint64) net.Conn {
+	switch {
+	case flags&handshake.Compress != 0:
+		return newCompressedConn(c, compression{level: zlibLevel})
+	case flags&handshake.Zstd != 0:
+		return newCompressedConn(c, compression{zstd: true, level: int(r.ZstdLevel)})
+	}
+	return c
 }

@@ -24,14 +24,20 @@ type nextPlan struct {
 // planNext judges a SELECT NEXT [n] VALUE[S] FROM|FOR s. A sequence of the
 // server's own (MariaDB) stays the server's.
 func (s *session) planNext(p plan, sql []byte) (plan, error) {
-	if err := s.know(); err != nil {
+	mode, err := s.readable(sql)
+	if err != nil {
 		return p, err
 	}
-	stmt, syntax := parser.ParseNext(sql, s.state.mode)
+	stmt, syntax := parser.ParseNext(sql, mode)
 	if syntax != nil && stmt.Sequence == "" {
 		return p, syntax
 	}
 	schema := stmt.Schema
+	if schema == "" && !s.learnDatabase() || stmt.HasKey {
+		if err := s.know(); err != nil {
+			return p, err
+		}
+	}
 	if schema == "" {
 		schema = s.state.database
 	}
@@ -70,10 +76,14 @@ func (s *session) nextValues(n nextPlan) (sequence.Range, error) {
 
 // replyValue sends a result of one row with one signed BIGINT.
 func (s *session) replyValue(column string, value int64, binaryRow bool) error {
-	b, seq := appendPacket(make([]byte, 0, 128), s.out.sequence, []byte{1})
-	b, seq = appendPacket(b, seq, appendColumn(nil, column))
+	count := []byte{1}
+	if s.capabilities&countsTell != 0 {
+		count = append(count, definitionsFollow)
+	}
+	b, seq := appendPacket(make([]byte, 0, 128), s.out.sequence, count)
+	b, seq = appendPacket(b, seq, s.appendColumn(nil, column))
 	if !s.deprecateEOF() {
-		b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
+		b, seq = appendPacket(b, seq, s.endOfRows(nil, s.out.more))
 	}
 	b, seq = appendPacket(b, seq, valueRow(value, binaryRow))
 	b, seq = appendPacket(b, seq, s.endOfRows(nil, s.out.more))
@@ -92,9 +102,12 @@ func valueRow(value int64, binaryRow bool) []byte {
 
 // appendColumn appends the definition of a NOT NULL BIGINT column
 // (Protocol::ColumnDefinition41 of the MySQL manual).
-func appendColumn(dst []byte, name string) []byte {
+func (s *session) appendColumn(dst []byte, name string) []byte {
 	for _, text := range []string{"def", "", "", "", name, ""} {
 		dst = append(append(dst, byte(len(text))), text...)
+	}
+	if s.capabilities&clientExtendedMetadata != 0 {
+		dst = append(dst, 0) // no type name that goes further
 	}
 	const binaryCharset, displayWidth = 63, 20
 	dst = append(dst, 0x0c, binaryCharset, 0)
@@ -127,8 +140,12 @@ func (s *session) answerPrepareNext(st *statement) error {
 	st.id = localStatements + s.localID
 	st.params = st.next.params()
 	s.remember(st)
+	s.lastStmt, s.prepared = st.id, true
 	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, st.id)
 	ok = append(ok, 1, 0, byte(st.params), 0, 0, 0, 0)
+	if s.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) {
+		ok = append(ok, definitionsFollow)
+	}
 	b, seq := appendPacket(nil, s.out.sequence, ok)
 	for _, definitions := range []struct {
 		name string
@@ -138,7 +155,7 @@ func (s *session) answerPrepareNext(st *statement) error {
 			continue
 		}
 		for range definitions.n {
-			b, seq = appendPacket(b, seq, appendColumn(nil, definitions.name))
+			b, seq = appendPacket(b, seq, s.appendColumn(nil, definitions.name))
 		}
 		if !s.deprecateEOF() {
 			b, seq = appendPacket(b, seq, s.endOfRows(nil, false))

@@ -15,6 +15,7 @@ type param struct {
 	name  []byte // length-encoded, where query attributes are in use
 	null  bool
 	long  bool   // its value was sent ahead by COM_STMT_SEND_LONG_DATA
+	mark  byte   // in a bulk: why there is no value, see indicated
 	value []byte // as it stands in the packet, length included
 }
 
@@ -109,13 +110,14 @@ func (r *paramReader) readParams(count uint64, named bool, bound []param, long m
 // value reads one value of the binary protocol.
 func (r *paramReader) value(typ byte) []byte {
 	switch typ {
-	case mysql.MYSQL_TYPE_NULL:
+	case mysql.MYSQL_TYPE_NULL, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_INT24:
+		r.bad = true // servers differ in how long such values are, and clients send none
 		return nil
 	case mysql.MYSQL_TYPE_TINY:
 		return r.take(1)
-	case mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR:
+	case mysql.MYSQL_TYPE_SHORT:
 		return r.take(2)
-	case mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_FLOAT:
+	case mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_FLOAT:
 		return r.take(4)
 	case mysql.MYSQL_TYPE_LONGLONG, mysql.MYSQL_TYPE_DOUBLE:
 		return r.take(8)

@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -121,7 +123,7 @@ func FuzzReadParams(f *testing.F) {
 func FuzzTextBegin(f *testing.F) {
 	f.Add([]byte("\x00\x01SELECT 1"))
 	f.Add([]byte("\x01\x01\x00\x01\x08\x00\x01n\x05\x00\x00\x00\x00\x00\x00\x00SELECT 1"))
-	s := &session{capabilities: mysql.CLIENT_QUERY_ATTRIBUTES}
+	s := &session{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		payload := append([]byte{mysql.COM_QUERY}, b...)
 		if begin := s.textBegin(payload); begin > len(payload) {
@@ -132,7 +134,7 @@ func FuzzTextBegin(f *testing.F) {
 
 // Query attributes stand behind the parameters, and are none.
 func TestKeyBeforeQueryAttributes(t *testing.T) {
-	s := &session{capabilities: mysql.CLIENT_QUERY_ATTRIBUTES}
+	s := &session{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}
 	st := &statement{params: 1, next: &nextPlan{keyed: true, keyParam: true, count: 1}}
 	text := func(value, name string) param {
 		return param{typ: uint16(mysql.MYSQL_TYPE_VAR_STRING), name: append([]byte{byte(len(name))}, name...), value: append([]byte{byte(len(value))}, value...)}
@@ -142,5 +144,80 @@ func TestKeyBeforeQueryAttributes(t *testing.T) {
 	}
 	if st.next.key != "user-42" {
 		t.Errorf("got the key %q, want user-42", st.next.key)
+	}
+}
+
+// Whatever a bulk holds: what is sent in its place has as many rows, an id of the
+// block in each place that was open, and all else as it came.
+func FuzzBulk(f *testing.F) {
+	const types = "\xfd\x00\x01\x00\xfd\x00"
+	f.Add([]byte("\x80\x00"+types+"\x00\x01a\x00\x00\x00\x01b\x01\x00\x07\x02"), false)
+	f.Add([]byte("\x80\x00\xfd\x00\xfd\x00\xfd\x00\x00\x01a\x00\x0210\x00\x01b\x01\x01\x01"), true)
+	f.Add([]byte("\x80\x00\xfd\x00\x08\x80\x05\x00\x00\x01a\x00\xff\xff\xff\xff\xff\xff\xff\xff\x01"), true)
+	f.Fuzz(func(t *testing.T, b []byte, onZero bool) {
+		// INSERT INTO t (u, id) VALUES (?, ?), (?, NULL), (5, 'literal')
+		st := &statement{id: 1, filled: 2, params: 3, fill: &fillPlan{binding: &Binding{Column: "id", Unsigned: onZero, Max: math.MaxInt64}, wrap: true},
+			slots: []parser.Slot{{State: parser.Param, Param: 1}, {State: parser.Open, Param: 3}, {State: parser.Explicit, Param: 3, Value: 5, HasValue: true}}}
+		s := &session{}
+		s.state.mode.NoAutoValueOnZero = onZero
+		p := st.execution()
+		in, err := st.readBulk(append([]byte{comStmtBulkExecute, 1, 0, 0, 0}, b...))
+		if err != nil || s.openBulk(st, &p, in) != nil {
+			return
+		}
+		p.first = 1000
+		out := &bulk{types: st.filledTypes(in.types)}
+		n := 0
+		_ = in.each(func(row []param) error {
+			out.rows, n = s.appendFilledRow(out.rows, st, &p, row, n)
+			return nil
+		})
+		if int64(n) != p.open {
+			t.Fatalf("%d ids written, %d taken", n, p.open)
+		}
+		var rows [][]param
+		if err := out.each(func(row []param) error { rows = append(rows, slices.Clone(row)); return nil }); err != nil {
+			t.Fatalf("what is sent cannot be read: %v", err)
+		}
+		if len(rows)*len(st.slots) != p.rows {
+			t.Fatalf("%d rows, want %d", len(rows)*len(st.slots), p.rows)
+		}
+		id := p.first
+		_ = in.each(func(row []param) error {
+			got := rows[0]
+			rows = rows[1:]
+			want := slices.Clone(row)
+			if s.decide(&p, st.slots[0], row).State == parser.Open {
+				want[1] = row[1].generated(id)
+				id++
+			}
+			want = append(want, idParam(id)) // the last of the filled statement
+			id++
+			for i, w := range want {
+				if w = w.widenedAs(got[i].typ); w.mark != got[i].mark || !bytes.Equal(w.value, got[i].value) {
+					t.Errorf("parameter %d is %x, want %x", i, got[i].value, w.value)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// widenedAs widens an integer where one is read as it was sent.
+func (p param) widenedAs(typ uint16) param {
+	if byte(typ) != mysql.MYSQL_TYPE_LONGLONG {
+		return p
+	}
+	return p.widened()
+}
+
+// Values whose length servers do not agree on are not read: what comes behind them
+// would be another statement than the server's.
+func TestParamsOfDoubtfulLength(t *testing.T) {
+	for _, typ := range []byte{mysql.MYSQL_TYPE_NULL, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_INT24} {
+		r := paramReader{b: append([]byte{0, 1, typ, 0}, 1, 2, 3, 4, 5)}
+		if r.readParams(1, false, nil, nil); !r.bad {
+			t.Errorf("type %d is read", typ)
+		}
 	}
 }

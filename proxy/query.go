@@ -33,7 +33,7 @@ func (s *session) query(length int) error {
 	begin := s.textBegin(payload)
 	if begin == 0 {
 		s.front.skip(size)
-		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet: query attributes")
+		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 	}
 	sql := payload[begin:]
 	if s.has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(sql) {
@@ -57,7 +57,7 @@ func passesUnread(sql []byte) bool {
 
 // passLong relays a statement that is longer than the buffer as it comes.
 func (s *session) passLong() error {
-	const unseen = mayLook | mayChangeLastID
+	const unseen = mayLook | mayChangeLastID | keepsSomething
 	if err := s.before(unseen); err != nil {
 		return err
 	}
@@ -107,12 +107,9 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 // compose builds in s.scratch the command of a statement that does not go to the
 // server as it came. attributes is what stands before the text.
 func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
-	switch p.kind {
-	case planFill:
+	if p.kind == planFill {
 		s.scratch = append(s.packetBuffer(), attributes...)
 		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
-	case planText:
-		s.scratch = append(append(s.packetBuffer(), attributes...), p.text...)
 	}
 	return err
 }
@@ -132,14 +129,15 @@ func (s *session) finish(p *plan) (err error) {
 		return s.answerNext(p.next, false)
 	case planReport:
 		err = s.settleExplicit(&p.fill)
-	case planText:
-		if err = s.sendPacket(s.scratch); err == nil {
-			err = s.relayResult()
-		}
+	case planDone:
+		return s.replyOK(okPacket{status: s.answer.status})
 	case planPass:
 		err = s.relayResult()
 	}
 	s.after(p.effect)
+	if err == nil && p.database != "" && !s.answer.failed {
+		s.setDatabase(p.database)
+	}
 	return err
 }
 
@@ -158,47 +156,68 @@ const (
 	planPass   planKind = iota // it goes to the server as it came
 	planReport                 // so too; its OK packet is read for the ids that it brought along
 	planFill                   // its ids are filled in
-	planText                   // another text goes to the server in its place
+	planDone                   // it was done, and is answered with OK
 	planNext                   // it is answered from a sequence
 )
 
 // plan is what becomes of one statement, and what that does to the session.
 type plan struct {
-	kind   planKind
-	effect effect
-	fill   fillPlan
-	next   nextPlan
-	text   string // of planText
+	kind     planKind
+	effect   effect
+	database string // the default one when it has succeeded; "" for no change, or one that is not known
+	fill     fillPlan
+	next     nextPlan
 }
 
 // plan judges one statement. Errors are for the client; nothing was sent then.
 func (s *session) plan(sql []byte) (plan, error) {
 	kind := parser.Sniff(sql)
-	p := plan{effect: effectOf(kind, sql)}
+	p := plan{effect: s.effectOf(kind, sql)}
 	switch kind {
 	case parser.Insert, parser.Replace:
 		return s.planInsert(p, sql, false)
 	case parser.Load:
 		return p, s.refuseWrites("LOAD DATA or LOAD XML", sql)
 	case parser.Carrier:
-		return p, s.refuseWrites("an INSERT inside another statement", sql)
+		return p, s.refuseCarried("an INSERT inside another statement", sql)
 	case parser.Prepare:
-		return p, s.refusePrepare(sql)
+		return p, s.refuseCarried("an INSERT in SQL's PREPARE", sql)
 	case parser.Next:
 		return s.planNext(p, sql)
 	case parser.Kill:
 		return s.planKill(p, sql)
+	case parser.Use:
+		return s.planUse(p, sql), nil
 	}
 	return p, nil
+}
+
+// planUse reads the name of the new default database, where it reads alike in
+// every session.
+func (s *session) planUse(p plan, sql []byte) plan {
+	if !parser.Plain(sql) {
+		return p
+	}
+	if name, ok := parser.UseTarget(sql, parser.Mode{MariaDB: s.mariaDB}); ok {
+		p.database, p.effect = name, 0
+	}
+	return p
 }
 
 // refuseWrites refuses a statement that writes to a sequenced table in a form
 // that cannot be filled.
 func (s *session) refuseWrites(form string, sql []byte) error {
+	if !s.state.environmentKnown && s.writesElsewhere(sql, false) {
+		return nil
+	}
 	if err := s.know(); err != nil {
 		return err
 	}
-	for _, table := range parser.Writes(nil, sql, s.state.mode) {
+	tables, ok := parser.Writes(nil, sql, s.state.mode)
+	if !ok {
+		return errNotRead
+	}
+	for _, table := range tables {
 		b, err := s.binding(table.Schema, table.Name)
 		if err != nil {
 			return err
@@ -210,15 +229,35 @@ func (s *session) refuseWrites(form string, sql []byte) error {
 	return nil
 }
 
-// refusePrepare refuses SQL's own PREPARE of an INSERT into a sequenced table.
-func (s *session) refusePrepare(sql []byte) error {
-	if err := s.know(); err != nil {
+// errNotRead is for a statement of which it cannot be told what it writes to.
+var errNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+	"seqgate cannot read where this statement writes to; write it without version comments, and the text of a PREPARE as a plain string")
+
+// refuseCarried is refuseWrites for a statement that may make another one of
+// literals, which have to be plain.
+func (s *session) refuseCarried(form string, sql []byte) error {
+	if !parser.MayPrepare(sql) {
+		return s.refuseWrites(form, sql)
+	}
+	if !s.state.environmentKnown && s.writesElsewhere(sql, false) && s.preparesElsewhere(sql) {
+		return nil
+	}
+	err := s.know()
+	var refused *serverError
+	if errors.As(err, &refused) && refused.code() == mysql.ER_MUST_CHANGE_PASSWORD {
+		return nil // the server itself prepares nothing but the new password
+	}
+	if err != nil {
 		return err
 	}
-	if _, text, ok := parser.PrepareText(sql, s.state.mode); ok {
-		sql = text // without the literal's escapes
+	text, ok := parser.Literals(sql, s.state.mode)
+	if !ok {
+		return errNotRead
 	}
-	return s.refuseWrites("an INSERT in SQL's PREPARE", sql)
+	if err := s.refuseWrites(form, text); err != nil {
+		return err
+	}
+	return s.refuseWrites(form, sql)
 }
 
 // binding looks up how a table's ids are made; nil when it has no sequence.
@@ -240,7 +279,7 @@ func (s *session) binding(schema, table string) (*Binding, error) {
 	return b, err
 }
 
-// queryParts deals with a text of several statements. Where one of them needs
+// queryParts deals with a text of several statements. Where one of them may need
 // seqgate they are sent one by one, and their results told as one answer.
 func (s *session) queryParts(payload []byte, begin, size int) error {
 	split, err := s.mustSplit(payload[begin:])
@@ -249,11 +288,12 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 		return err
 	}
 	if !split {
-		return s.passParts(size)
+		return s.passCommand(size, shapeResults, effectOfParts(payload[begin:]))
 	}
-	text := append([]byte(nil), payload...)
+	text := append([]byte(nil), parser.TrimEnd(payload)...)
 	s.front.skip(size)
 	s.out.parts = true
+	defer func() { s.out.part, s.out.rest = nil, nil }() // an idle session holds no text
 	for rest := text[begin:]; len(rest) > 0; {
 		if rest, err = s.runParts(text[:begin], rest); err != nil {
 			s.out.more = false
@@ -263,14 +303,9 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 	return nil
 }
 
-// passParts sends a text of several statements as it came.
-func (s *session) passParts(size int) error {
-	return s.passCommand(size, unknownEffect|changesSchema|makesTemporary)
-}
-
 // passCommand relays the command at the front of the client's bytes, which has
 // been read whole, and its answer, with what it does to the session.
-func (s *session) passCommand(size int, e effect) error {
+func (s *session) passCommand(size int, as shape, e effect) error {
 	err := s.before(e)
 	if err == nil {
 		err = s.writeBack(s.front.unread()[:size])
@@ -279,7 +314,7 @@ func (s *session) passCommand(size int, e effect) error {
 	if err != nil {
 		return err
 	}
-	err = s.relay(shapeResults)
+	err = s.relay(as)
 	s.after(e)
 	return err
 }
@@ -287,10 +322,7 @@ func (s *session) passCommand(size int, e effect) error {
 // runParts runs the statements of a text one by one, up to the first that fails
 // or that changes how the text after it reads; what is left is returned.
 func (s *session) runParts(attributes, text []byte) (rest []byte, err error) {
-	if err := s.know(); err != nil {
-		return nil, err
-	}
-	spans, err := parser.Split(nil, text, s.state.mode)
+	spans, err := s.split(text)
 	if len(spans) == 0 {
 		return nil, err
 	}
@@ -313,11 +345,14 @@ func (s *session) runBeforeCompound(attributes, text []byte, spans []parser.Span
 	if _, err := s.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || s.answer.failed {
 		return err
 	}
-	if err := s.refuseWrites("an INSERT beside a compound statement in one text", compound); err != nil {
+	if mayNeedSeqgate(compound) && parser.Mentions(compound, "use") {
+		return errNotRead // it may say which table a name means
+	}
+	if err := s.refuseCarried("an INSERT beside a compound statement in one text", compound); err != nil {
 		return err
 	}
-	s.out.more = false
-	const unseen = unknownEffect | changesSchema | makesTemporary
+	s.out.more, s.out.part, s.out.rest = false, nil, nil
+	unseen := unknownEffect(compound) | changesSchema | makesTemporary
 	if err := s.before(unseen); err != nil {
 		return err
 	}
@@ -334,7 +369,8 @@ func (s *session) runBeforeCompound(attributes, text []byte, spans []parser.Span
 func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []byte) ([]byte, error) {
 	for i, span := range spans {
 		s.out.more = i < len(spans)-1 || len(rest) > 0
-		if err := s.queryPart(attributes, text[span.Start:span.End]); err != nil {
+		s.out.part, s.out.rest = text[span.Start:span.End], text[span.End:]
+		if err := s.queryPart(attributes, s.out.part); err != nil {
 			return nil, err
 		}
 		if s.answer.failed {
@@ -366,24 +402,51 @@ func (s *session) queryPart(attributes, sql []byte) error {
 	return s.finish(&p)
 }
 
-// mustSplit reports whether a statement of a text needs seqgate, so that the text
-// cannot go to the server as it is.
-func (s *session) mustSplit(sql []byte) (bool, error) {
-	if !mayNeedSeqgate(sql) {
-		return false, nil
+// split splits a text. The session is asked how it reads only if that matters.
+func (s *session) split(sql []byte) (spans []parser.Span, err error) {
+	if !s.state.environmentKnown {
+		readings := parser.Readings(sql, s.mariaDB)
+		for i, m := range readings {
+			other, otherErr := parser.Split(nil, sql, m)
+			if i > 0 && (!slices.Equal(other, spans) || !sameReason(otherErr, err)) {
+				readings = nil
+				break
+			}
+			spans, err = other, otherErr
+		}
+		if len(readings) > 0 {
+			return spans, err
+		}
 	}
 	if err := s.know(); err != nil {
-		return false, err
+		return nil, err
 	}
-	spans, err := parser.Split(nil, sql, s.state.mode)
+	return parser.Split(nil, sql, s.state.mode)
+}
+
+// sameReason reports whether two errors of parser.Split are of one kind.
+func sameReason(a, b error) bool {
+	return (a == nil) == (b == nil) && errors.Is(a, parser.ErrModeChange) == errors.Is(b, parser.ErrModeChange)
+}
+
+// mustSplit reports whether a statement of a text may need seqgate, so that the
+// text cannot go to the server as it is.
+func (s *session) mustSplit(sql []byte) (bool, error) {
+	if !mayNeedSeqgate(sql) || !changesWhatFollows(sql) && s.writesElsewhere(sql, false) {
+		return false, nil
+	}
+	spans, err := s.split(sql)
 	if errors.Is(err, parser.ErrModeChange) || err != nil && len(spans) > 1 {
 		return true, nil
 	}
-	if err != nil && parser.Sniff(sql) == parser.DDL {
-		return false, nil // a routine alone: its body is the server's own
+	if errors.Is(err, parser.ErrCompound) && parser.Sniff(sql) == parser.DDL {
+		return false, s.refuseBehindRoutines(sql)
+	}
+	if err != nil && (!errors.Is(err, parser.ErrCompound) && changesWhatFollows(sql) || parser.Mentions(sql, "use")) {
+		return false, errNotRead // a USE in it may say which table a name means
 	}
 	if err != nil {
-		return false, s.refuseWrites("an INSERT beside a compound statement in one text", sql)
+		return false, s.refuseCarried("an INSERT beside a compound statement in one text", sql)
 	}
 	for _, span := range spans {
 		part := sql[span.Start:span.End]
@@ -401,13 +464,47 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 	return false, nil
 }
 
+// refuseBehindRoutines refuses a text of stored programs, whose bodies are the
+// server's own, and of statements behind them that may write to a sequenced table.
+func (s *session) refuseBehindRoutines(sql []byte) error {
+	if err := s.know(); err != nil {
+		return err
+	}
+	rest, ok := sql, true
+	for err := error(parser.ErrCompound); ok && errors.Is(err, parser.ErrCompound) && parser.Sniff(rest) == parser.DDL; {
+		if rest, ok = parser.Behind(rest, s.state.mode); ok && len(rest) > 0 {
+			_, err = parser.Split(nil, rest, s.state.mode)
+		}
+	}
+	switch {
+	case !ok:
+		rest = sql
+	case !mayNeedSeqgate(rest):
+		return nil
+	case changesWhatFollows(rest):
+		return errNotRead
+	}
+	return s.refuseCarried("an INSERT beside a compound statement in one text", rest)
+}
+
 // mayNeedSeqgate looks for the words without which no statement of a text needs
 // more than being passed on.
 func mayNeedSeqgate(sql []byte) bool {
-	for _, word := range []string{"insert", "replace", "load", "next", "kill", "prepare", "immediate"} {
-		if parser.Mentions(sql, word) {
-			return true
-		}
+	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate")
+}
+
+// changesWhatFollows looks for the words without which no statement of a text
+// changes to which table a name after it belongs, and whether that has a sequence,
+// nor needs seqgate whatever it writes to.
+func changesWhatFollows(sql []byte) bool {
+	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate")
+}
+
+// effectOfParts is that of a text of several statements.
+func effectOfParts(sql []byte) effect {
+	e := unknownEffect(sql)
+	if changesWhatFollows(sql) || parser.Mentions(sql, "truncate") {
+		e |= changesSchema | makesTemporary
 	}
-	return false
+	return e
 }

@@ -13,9 +13,11 @@ const (
 	shapeNone      shape = iota // no answer at all
 	shapeSingle                 // one packet
 	shapeResults                // OK, ERR, LOCAL INFILE or result sets
+	shapeCursor                 // the same, or the definitions of a cursor that is open now
 	shapeRows                   // rows of an open cursor (COM_STMT_FETCH)
 	shapePrepare                // COM_STMT_PREPARE_OK and its definitions
 	shapeFieldList              // column definitions up to EOF
+	shapeStream                 // events of the binary log, up to EOF or ERR
 )
 
 // phase is where in an answer the next packet stands.
@@ -27,6 +29,7 @@ const (
 	phaseColumnEOF              // the EOF after them, without DEPRECATE_EOF
 	phaseRows
 	phaseFieldList
+	phaseStream
 	phasePrepare
 	phaseDefinitions // PREPARE's blocks, counted down
 	phaseSingle
@@ -37,17 +40,42 @@ const (
 // ends: "Command Response" pages of the MySQL manual's protocol part. It is fed
 // bytes as they come; packets that decide nothing are passed over by length.
 type response struct {
-	deprecateEOF bool
+	capabilities uint64 // of the session
 	phase        phase
 	left         uint64 // definitions still to come
 	skip         int    // payload bytes of the current packet still to pass
 	continued    bool   // the next packet continues a payload of 2^24-1 bytes
+	cursor       bool   // a cursor was asked for
 	infile       bool   // the server waits for a local file
 	outParams    bool   // the result is the OUT parameters of a procedure: more follow
 	status       uint16 // of the latest OK or EOF
 	failed       bool   // an ERR packet ended it
+	malformed    bool   // the next packet is none that may come there: nothing more is read
 	sequence     byte   // of the latest packet
 }
+
+// Capabilities that go-mysql does not name, in 64 bits: MariaDB's extended ones
+// are the upper half ("Connection" page of its documentation).
+const (
+	clientProgress         = 1 << 32 // reports of progress may come before an answer
+	clientBulkOperations   = 1 << 34 // COM_STMT_BULK_EXECUTE
+	clientExtendedMetadata = 1 << 35 // definitions tell of further type names
+	clientCacheMetadata    = 1 << 36 // definitions that the client knows are left out
+)
+
+// countsTell are the capabilities with which a byte behind the number of columns
+// says whether their definitions follow.
+const countsTell = uint64(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) | clientCacheMetadata
+
+// definitionsFollow is that byte's value; 0 says that they are left out.
+const definitionsFollow = 1
+
+func (p *response) has(capability uint64) bool { return p.capabilities&capability != 0 }
+
+func (p *response) deprecateEOF() bool { return p.has(uint64(mysql.CLIENT_DEPRECATE_EOF)) }
+
+// maxColumns bounds the columns of a result. A table has 4096 at most, a SELECT as many as fit in its text.
+const maxColumns = 1<<32 - 1
 
 // statusOutParams is SERVER_PS_OUT_PARAMS, which go-mysql names otherwise.
 const statusOutParams = 0x1000
@@ -56,8 +84,8 @@ const statusOutParams = 0x1000
 // length-encoded numbers, status and warnings.
 const prefix = 24
 
-func (p *response) start(s shape, deprecateEOF bool) {
-	*p = response{deprecateEOF: deprecateEOF, status: p.status}
+func (p *response) start(s shape, capabilities uint64) {
+	*p = response{capabilities: capabilities, status: p.status}
 	switch s {
 	case shapeNone:
 		p.phase = phaseDone
@@ -69,8 +97,10 @@ func (p *response) start(s shape, deprecateEOF bool) {
 		p.phase = phasePrepare
 	case shapeFieldList:
 		p.phase = phaseFieldList
+	case shapeStream:
+		p.phase = phaseStream
 	default:
-		p.phase = phaseFirst
+		p.phase, p.cursor = phaseFirst, s == shapeCursor
 	}
 }
 
@@ -79,7 +109,7 @@ func (p *response) done() bool { return p.phase == phaseDone && p.skip == 0 && !
 
 // scan goes over b and gives how many of its bytes belong to the answer and
 // may be passed on. It stops at the end of the answer, at a request for a local
-// file, and before a packet whose beginning is not there yet.
+// file, before a packet whose beginning is not there yet, and before a malformed one.
 func (p *response) scan(b []byte) int {
 	n := 0
 	for {
@@ -90,7 +120,7 @@ func (p *response) scan(b []byte) int {
 				return n
 			}
 		}
-		if p.done() || p.infile || len(b)-n < headerSize {
+		if p.done() || p.infile || p.malformed || len(b)-n < headerSize {
 			return n
 		}
 		h := b[n:]
@@ -106,15 +136,12 @@ func (p *response) scan(b []byte) int {
 }
 
 // judge moves on by one packet of the given length, of whose payload b is what
-// has come so far. It reports false when too little has come.
+// has come so far. It reports false when too little has come, or what may not come.
 func (p *response) judge(b []byte, length int) bool {
 	switch p.phase {
 	case phaseColumns:
 		if p.left--; p.left == 0 {
-			p.phase = phaseRows
-			if !p.deprecateEOF {
-				p.phase = phaseColumnEOF
-			}
+			p.endOfColumns()
 		}
 		return true
 	case phaseDefinitions:
@@ -124,40 +151,49 @@ func (p *response) judge(b []byte, length int) bool {
 		return true
 	case phaseRows:
 		return p.judgeRow(b, length)
+	case phaseStream:
+		return p.judgeEvent(b, length)
 	}
 	if len(b) < min(length, prefix) {
 		return false
 	}
 	b = b[:min(length, len(b))]
+	switch {
+	case first(b) != mysql.ERR_HEADER:
+		p.malformed = !p.judgeControl(b)
+	case !p.reportsProgress(b):
+		p.phase, p.failed = phaseDone, true
+	}
+	return !p.malformed
+}
+
+// judgeControl judges a packet that is neither a definition nor a row nor an
+// error. It reports false when it may not come here.
+func (p *response) judgeControl(b []byte) bool {
 	switch p.phase {
 	case phaseFirst:
-		p.judgeFirst(b)
+		return p.judgeFirst(b)
 	case phaseColumnEOF:
-		if first(b) == mysql.ERR_HEADER { // opening a cursor failed
-			p.phase, p.failed = phaseDone, true
-			return true
-		}
-		p.eofStatus(b)
-		p.phase = phaseRows
-		// MySQL tells here, and not in the EOF of the rows, that an OK follows.
-		p.outParams = p.status&statusOutParams != 0 && p.status&mysql.SERVER_MORE_RESULTS_EXISTS != 0
-		if p.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
-			p.phase = phaseDone
-		}
-	case phaseFieldList:
-		if first(b) == mysql.EOF_HEADER || first(b) == mysql.ERR_HEADER {
-			p.phase = phaseDone
-		}
+		return p.judgeColumnEOF(b)
 	case phasePrepare:
-		p.judgePrepare(b)
-	case phaseSingle:
-		if first(b) == mysql.OK_HEADER {
-			p.okStatus(b)
+		return p.judgePrepare(b)
+	case phaseFieldList:
+		if first(b) == mysql.EOF_HEADER {
+			p.phase = phaseDone
 		}
-		p.failed = first(b) == mysql.ERR_HEADER
+	case phaseSingle:
+		if first(b) == mysql.OK_HEADER && !p.okStatus(b) {
+			return false
+		}
 		p.phase = phaseDone
 	}
 	return true
+}
+
+// reportsProgress tells a report of progress from an error: it has the number
+// 65535 too, but no SQLSTATE. The answer goes on behind it.
+func (p *response) reportsProgress(b []byte) bool {
+	return p.has(clientProgress) && len(b) > 3 && b[1] == 0xff && b[2] == 0xff && b[3] != '#'
 }
 
 // judgeRow tells a row from what ends the rows. A row may begin with 0xfe too,
@@ -172,57 +208,123 @@ func (p *response) judgeRow(b []byte, length int) bool {
 	case len(b) < min(length, prefix):
 		return false
 	case c == mysql.ERR_HEADER:
-		p.phase, p.failed = phaseDone, true
+		if !p.reportsProgress(b[:min(length, len(b))]) {
+			p.phase, p.failed = phaseDone, true
+		}
 		return true
-	case p.deprecateEOF && length < maxPayload:
-		p.okStatus(b)
-	case !p.deprecateEOF && length < 9:
-		p.eofStatus(b)
+	case p.deprecateEOF() && length < maxPayload:
+		p.malformed = !p.okStatus(b[:min(length, len(b))])
+	case !p.deprecateEOF() && length < 9:
+		p.malformed = !p.eofStatus(b[:min(length, len(b))])
 	default:
 		return true
 	}
-	p.endOfResult()
+	if !p.malformed {
+		p.endOfResult()
+	}
+	return !p.malformed
+}
+
+func (p *response) judgeFirst(b []byte) bool {
+	switch first(b) {
+	case mysql.OK_HEADER:
+		if !p.okStatus(b) {
+			return false
+		}
+		p.endOfResult()
+		return true
+	case mysql.LocalInFile_HEADER:
+		p.infile = true
+		return true
+	}
+	count, _, size := lengthEncoded(b)
+	if size == 0 || count == 0 || count > maxColumns {
+		return false
+	}
+	p.left, p.phase = count, phaseColumns
+	if p.has(countsTell) {
+		if len(b) == size {
+			return false
+		}
+		if b[size] != definitionsFollow {
+			p.endOfColumns()
+		}
+	}
 	return true
 }
 
-func (p *response) judgeFirst(b []byte) {
-	switch first(b) {
-	case mysql.OK_HEADER:
-		p.okStatus(b)
-		p.endOfResult()
-	case mysql.ERR_HEADER:
-		p.phase, p.failed = phaseDone, true
-	case mysql.LocalInFile_HEADER:
-		p.infile = true
-	default:
-		count, _, size := lengthEncoded(b)
-		if size == 0 || count == 0 {
-			p.phase = phaseDone
-			return
-		}
-		p.left, p.phase = count, phaseColumns
+// judgeEvent tells an event, which begins with 0, from what ends a stream.
+func (p *response) judgeEvent(b []byte, length int) bool {
+	if length > 0 && len(b) == 0 {
+		return false
+	}
+	if c := first(b); length > 0 && (c == mysql.EOF_HEADER || c == mysql.ERR_HEADER) {
+		p.phase, p.failed = phaseDone, c == mysql.ERR_HEADER
+	}
+	return true
+}
+
+// endOfColumns goes on behind the definitions, or where they would stand: the EOF
+// comes also when they are left out.
+func (p *response) endOfColumns() {
+	p.left, p.phase = 0, phaseRows
+	if !p.deprecateEOF() {
+		p.phase = phaseColumnEOF
 	}
 }
 
-func (p *response) judgePrepare(b []byte) {
-	p.phase = phaseDone
+func (p *response) judgeColumnEOF(b []byte) bool {
+	if first(b) == mysql.OK_HEADER {
+		// So MySQL ends an execution without a cursor of a statement whose cursor is
+		// open still.
+		if !p.okStatus(b) {
+			return false
+		}
+		p.endOfResult()
+		return true
+	}
+	if first(b) != mysql.EOF_HEADER || !p.eofStatus(b) {
+		return false
+	}
+	p.phase = phaseRows
+	// MySQL tells here, and not in the EOF of the rows, that an OK follows.
+	p.outParams = p.status&statusOutParams != 0 && p.status&mysql.SERVER_MORE_RESULTS_EXISTS != 0
+	// MariaDB tells of the cursors within a procedure too, which nobody fetches from.
+	if p.cursor && p.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 {
+		p.phase = phaseDone
+	}
+	return true
+}
+
+// judgePrepare counts what follows a COM_STMT_PREPARE_OK. Its last byte says, with
+// OPTIONAL_RESULTSET_METADATA, whether that is definitions; an EOF comes in any case.
+func (p *response) judgePrepare(b []byte) bool {
+	const metadataFollows = 12
 	if first(b) != mysql.OK_HEADER || len(b) < 9 {
-		p.failed = first(b) == mysql.ERR_HEADER
-		return
+		return false
+	}
+	definitions := true
+	if p.has(uint64(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA)) {
+		if len(b) <= metadataFollows {
+			return false
+		}
+		definitions = b[metadataFollows] == definitionsFollow
 	}
 	columns := binary.LittleEndian.Uint16(b[5:])
 	params := binary.LittleEndian.Uint16(b[7:])
 	for _, n := range [2]uint16{columns, params} {
-		if n > 0 {
+		if definitions {
 			p.left += uint64(n)
-			if !p.deprecateEOF {
-				p.left++
-			}
+		}
+		if n > 0 && !p.deprecateEOF() {
+			p.left++
 		}
 	}
+	p.phase = phaseDone
 	if p.left > 0 {
 		p.phase = phaseDefinitions
 	}
+	return true
 }
 
 func (p *response) endOfResult() {
@@ -234,16 +336,20 @@ func (p *response) endOfResult() {
 }
 
 // okStatus reads the status of an OK packet, also of one that stands for EOF.
-func (p *response) okStatus(b []byte) {
-	if ok, valid := parseOK(b); valid {
+func (p *response) okStatus(b []byte) bool {
+	ok, valid := parseOK(b)
+	if valid {
 		p.status = ok.status
 	}
+	return valid
 }
 
-func (p *response) eofStatus(b []byte) {
-	if len(b) >= 5 {
-		p.status = binary.LittleEndian.Uint16(b[3:])
+func (p *response) eofStatus(b []byte) bool {
+	if len(b) < 5 {
+		return false
 	}
+	p.status = binary.LittleEndian.Uint16(b[3:])
+	return true
 }
 
 func first(b []byte) byte {

@@ -1,14 +1,19 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/rsa"
 	"crypto/tls"
+	"crypto/x509"
 	"database/sql"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -37,6 +42,11 @@ type User struct {
 	Name, Password string
 	// Plugin is the authentication plugin, caching_sha2_password when empty.
 	Plugin string
+	// RequireTLS is what the user's connections must have.
+	RequireTLS UserTLS
+	// MaxConnections is how many the user may have at once, in place of
+	// Config.MaxUserConnections; 0 is that.
+	MaxConnections int
 }
 
 // Config is what a Server needs.
@@ -57,39 +67,90 @@ type Config struct {
 	// sequenced column of a keyspace's table. ExplicitAdvance everywhere when nil.
 	OnExplicitID func(keyspace, table string) ExplicitPolicy
 	Logger       *slog.Logger
+
+	// RequireTLS refuses clients over TCP that are not encrypted.
+	RequireTLS bool
+	// MaxConnections is how many clients there may be at once, MaxUserConnections
+	// how many of one user; 0 is any number.
+	MaxConnections, MaxUserConnections int
+	// IdleBackends is how many backend connections of sessions that ended are kept
+	// for others, of each keyspace; with a list of users only.
+	IdleBackends int
+	// ProxyFrom are the addresses of proxies, whose connections begin with a PROXY
+	// protocol header.
+	ProxyFrom []netip.Prefix
+	// HandshakeTimeout bounds everything between accepting a client and its first
+	// command; 10 s when 0.
+	HandshakeTimeout time.Duration
+	// IdleTimeout ends a client that sends no command for so long; 0 is never.
+	IdleTimeout time.Duration
+	// ReadTimeout is how long a client may take between two parts of a command, and
+	// WriteTimeout how long either side may take no bytes; as the server's own
+	// net_read_timeout and net_write_timeout when 0: 30 s and 60 s.
+	ReadTimeout, WriteTimeout time.Duration
 }
+
+// DefaultHandshakeTimeout is that of a Config that has none.
+const DefaultHandshakeTimeout = 10 * time.Second
 
 // Server accepts clients.
 type Server struct {
 	cfg     Config
 	catalog *catalog
 	log     *slog.Logger
-	auth    *authenticator
+	hangups *hangups
+	// pools are the backends' connections, by keyspace; none without a list of users.
+	pools map[string]*backend.Pool
+	// publicKey is that of Config.RSA, in PEM.
+	publicKey []byte
 
 	explicit explicitWarnings
+
+	connections, userConnections limit
+
+	clock atomic.Int64 // of the latest sweep for idle sessions, in nanoseconds; 1 before the first
 
 	ctx      context.Context // of all sessions
 	cancel   context.CancelFunc
 	draining atomic.Bool
 	lastID   atomic.Uint32 // of a session, counted from 0
 	running  sync.WaitGroup
+	sweep    sync.WaitGroup // for idle sessions
 
 	mu        sync.Mutex
 	listeners []net.Listener
 	sessions  map[net.Conn]*session // nil while logging in
 }
 
-// New makes a Server; it serves once listeners are handed to Serve.
+// New makes a Server; it serves once listeners are handed to Serve. Shutdown gives
+// back what it holds, also of one that never served.
 func New(cfg Config) (*Server, error) {
 	if cfg.Keyspaces[cfg.Default] == nil {
 		return nil, fmt.Errorf("default keyspace %q is not configured", cfg.Default)
 	}
+	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, DefaultHandshakeTimeout)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session)}
 	s.explicit.log = cfg.Logger
+	s.lastID.Store(rand.Uint32()) // another seqgate's ids are other ones, most likely
+	s.clock.Store(1)
 	s.catalog = newCatalog(cfg)
-	s.auth = newAuthenticator(cfg)
-	return s, nil
+	if cfg.RSA != nil {
+		der, err := x509.MarshalPKIXPublicKey(&cfg.RSA.PublicKey)
+		if err != nil {
+			return nil, fmt.Errorf("the RSA key: %w", err)
+		}
+		s.publicKey = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	}
+	var err error
+	s.hangups, err = newHangups()
+	if cfg.Users != nil {
+		s.pools = make(map[string]*backend.Pool)
+		for name, k := range cfg.Keyspaces {
+			s.pools[name] = &backend.Pool{Backend: k.Backend, MaxIdle: cfg.IdleBackends}
+		}
+	}
+	return s, err
 }
 
 // Serve accepts clients from a listener until Shutdown; then it returns nil.
@@ -98,6 +159,9 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.draining.Load() {
 		s.mu.Unlock()
 		return l.Close()
+	}
+	if len(s.listeners) == 0 && s.cfg.IdleTimeout > 0 {
+		s.sweep.Go(s.sweepIdle)
 	}
 	s.listeners = append(s.listeners, l)
 	s.mu.Unlock()
@@ -142,34 +206,81 @@ func isTemporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// serve runs one client's session. A fault in it ends that session alone.
+// serve runs one client's session. Its goroutine is not the one of the login, which
+// leaves a large stack behind.
 func (s *Server) serve(c net.Conn) {
-	defer s.running.Done()
-	defer c.Close()
+	if client, session, release := s.letIn(c); session != nil {
+		go s.run(c, client, session, release)
+	}
+}
+
+// letIn logs a client in. Without a session nothing is left of it.
+func (s *Server) letIn(c net.Conn) (client net.Conn, session *session, release func()) {
+	release = func() {}
 	defer func() {
-		if r := recover(); r != nil {
-			s.log.Error("session ended by a fault", "client", c.RemoteAddr().String(), "fault", r, "stack", string(debug.Stack()))
+		s.logFault(c, recover())
+		if session == nil {
+			release()
+			s.untrack(c)
+			_ = c.Close() // it was told why, if anything can be told
+			s.running.Done()
 		}
 	}()
-	defer s.untrack(c)
-	session, err := s.login(c)
+	client, leave, err := s.receive(c)
 	if err != nil {
 		s.logEnd(c, "login", err)
-		return
+		return client, nil, release
+	}
+	release = leave
+	if session, err = s.login(client); err != nil {
+		s.logEnd(client, "login", err)
+		return client, nil, release
 	}
 	s.track(c, session)
+	return client, session, release
+}
+
+// run serves a client that has logged in. A fault in it ends that session alone.
+func (s *Server) run(c, client net.Conn, session *session, release func()) {
+	defer s.running.Done()
+	defer c.Close()
+	defer func() { s.logFault(c, recover()) }()
+	defer s.untrack(c)
+	defer release()
+	defer func() { session.leave() }() // another user's after COM_CHANGE_USER
 	closed := false
 	defer func() {
 		if !closed {
+			_ = session.disregard()
 			_ = session.back.Close() // after a fault: its locks must not stay
 		}
 	}()
-	err = session.begin()
-	if err == nil {
-		err = session.run()
-	}
+	session.attend()
+	err := session.run()
 	closed = true
-	s.logEnd(c, "session", errors.Join(err, session.close()))
+	s.logEnd(client, "session", errors.Join(err, session.close()))
+}
+
+func (s *Server) logFault(c net.Conn, fault any) {
+	if fault != nil {
+		s.log.Error("session ended by a fault", "client", c.RemoteAddr().String(), "fault", fault, "stack", string(debug.Stack()))
+	}
+}
+
+// receive takes a client in before anything is said to it: it learns whose
+// connection a proxy makes, and has a place for it or tells it that there is none.
+func (s *Server) receive(c net.Conn) (client net.Conn, release func(), err error) {
+	release, full := s.admit()
+	client, err = s.behindProxy(c)
+	switch {
+	case err == nil && full == nil:
+		return client, release, nil
+	case err == nil: // only now: what is sent while a header is unread is lost when the connection is closed
+		return nil, nil, errors.Join(full, sayInPlaceOfGreeting(client, clientError(full)))
+	case full == nil:
+		release()
+	}
+	return nil, nil, err
 }
 
 // logEnd tells how a session ended: a client that just leaves is no news.
@@ -177,7 +288,8 @@ func (s *Server) logEnd(c net.Conn, what string, err error) {
 	level := slog.LevelDebug
 	var lost *backendError
 	var connect *backend.ConnectError
-	if errors.As(err, &lost) || errors.As(err, &connect) {
+	var header *proxyHeaderError
+	if errors.As(err, &lost) || errors.As(err, &connect) || errors.As(err, &header) {
 		level = slog.LevelWarn
 	}
 	s.log.Log(s.ctx, level, what+" ended", "client", c.RemoteAddr().String(), "err", err)
@@ -199,6 +311,7 @@ func (s *Server) untrack(c net.Conn) {
 // transactions under way come to their end, and waits for that until ctx is
 // done; what is left then is cut off, and ctx's error returned.
 func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.sweep.Wait()
 	s.mu.Lock()
 	s.draining.Store(true)
 	for _, l := range s.listeners {
@@ -222,7 +335,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	select {
 	case <-ended:
 		s.cancel()
-		return nil
+		return s.release()
 	case <-ctx.Done():
 	}
 	s.cancel()
@@ -230,18 +343,30 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for c, session := range s.sessions {
 		_ = c.Close() // cut off
 		if session != nil {
-			_ = session.back.Close()
+			session.cutOff()
 		}
 	}
 	s.mu.Unlock()
 	<-ended
+	if err := s.release(); err != nil {
+		return errors.Join(ctx.Err(), err)
+	}
 	return ctx.Err()
+}
+
+// release gives back what sessions have shared.
+func (s *Server) release() error {
+	err := s.hangups.close()
+	for _, p := range s.pools {
+		err = errors.Join(err, p.Close())
+	}
+	return err
 }
 
 // Ready reports whether new clients are taken.
 func (s *Server) Ready() bool { return !s.draining.Load() }
 
-// interrupt wakes a session that waits for its client.
+// interrupt wakes a session that reads from c, now or when it will.
 func interrupt(c net.Conn) { _ = c.SetReadDeadline(time.Unix(1, 0)) }
 
 // databaseFor gives the server's name of what a client calls a database: a
@@ -251,13 +376,18 @@ func (s *Server) databaseFor(k *Keyspace, name string) (string, error) {
 		return k.Database, nil
 	}
 	if other := s.cfg.Keyspaces[name]; other != nil && other.Backend.Addr != k.Backend.Addr {
-		return "", mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf(
-			"seqgate does not yet support changing from keyspace '%s' to '%s', which is on another server, within a session; connect again with '%s' as the database",
-			k.Name, name, name))
+		return "", elsewhere(k.Name, name)
 	} else if other != nil {
 		return other.Database, nil
 	}
 	return name, nil
+}
+
+// elsewhere refuses a change to a keyspace that is on another server.
+func elsewhere(from, to string) error {
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf(
+		"seqgate does not yet support changing from keyspace '%s' to '%s', which is on another server, within a session; connect again with '%s' as the database",
+		from, to, to))
 }
 
 // keyspaceFor gives the keyspace and the server's database for the database

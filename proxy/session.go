@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -25,18 +24,25 @@ type session struct {
 	keyspace *Keyspace
 	user     string
 
-	front, back  *wire
-	id           uint32 // as the client knows its connection
-	threadID     uint32 // the backend's own id of it
-	capabilities uint32 // what both sides have
-	mariaDB      bool
-	peer         bool // the client is another seqgate
+	front, back *wire
+	conn        *backend.Conn // that back reads from and writes to
+	id          uint32        // as the client knows its connection
+	threadID    atomic.Uint32 // the backend's own id of it
+	salt        []byte        // that proofs of a password begin with, for COM_CHANGE_USER
+	// frontSecure and backSecure say on which of both connections a password may be
+	// sent as it is.
+	frontSecure, backSecure bool
+	login                   backend.Login // at the backend, where it is seqgate's own
+	capabilities            uint64        // what both sides have; MariaDB's extended ones in the upper half
+	mariaDB                 bool
+	peer                    bool // the client is another seqgate
 
 	answer   response // of the command under way
 	out      sender
 	state    sessionState
 	stmts    map[uint32]*statement
-	lastStmt uint32 // the statement that the client prepared last
+	lastStmt uint32 // the statement that the client prepared last, 0 when that failed
+	prepared bool   // there was one that did not
 	localID  uint32 // of the latest statement that seqgate answers by itself
 
 	insert parser.InsertStmt // reused from statement to statement
@@ -48,8 +54,22 @@ type session struct {
 	// boundary says that the backend has got whole commands only, so that another
 	// may be sent.
 	boundary bool
+	// sent says that nothing is left to be sent for the command under way.
+	sent       bool
+	halfClosed bool // the backend was told that no more commands come
 
-	busy atomic.Bool // a statement is under way, or a transaction is open
+	lost       bool // the backend connection has ended, and another is due
+	keeps      bool // a SELECT may have set a variable of the user's or taken a lock
+	settled    bool // a statement may have made settings, locks or tables of the session's own
+	used       bool // some command other than COM_PING was sent
+	unpoolable bool // ... and one of those that no reset undoes
+
+	ends ends
+
+	leave func() // gives the user's place back
+
+	busy      atomic.Bool  // a statement is under way, or a transaction is open
+	idleSince atomic.Int64 // it waits for a command since this time of the server's clock; 0: it does not
 }
 
 // sender writes packets of seqgate's own making in answer to one command. In a
@@ -57,53 +77,31 @@ type session struct {
 // says that more results follow, and sequence numbers run through.
 type sender struct {
 	sequence byte
-	parts    bool // statements are sent one by one
-	more     bool // this is not the last of them
+	silent   bool   // the client awaits no packet: its command has no answer, or has it
+	parts    bool   // statements are sent one by one
+	more     bool   // this is not the last of them
+	part     []byte // the one under way
+	rest     []byte // the text behind it
+	shift    byte   // by how much the client is ahead of the backend's sequence numbers
 }
 
-func (s *session) has(capability uint32) bool { return s.capabilities&capability != 0 }
+func (s *session) has(capability uint32) bool { return s.capabilities&uint64(capability) != 0 }
 
 func (s *session) deprecateEOF() bool { return s.has(mysql.CLIENT_DEPRECATE_EOF) }
 
 // maxScratch is the largest buffer kept from one statement to the next.
 const maxScratch = 64 << 10
 
-// begin sets what the server sets at the login of an interactive client; the
-// library cannot ask for it in the handshake.
-func (s *session) begin() error {
-	if !s.has(mysql.CLIENT_INTERACTIVE) {
-		return nil
-	}
-	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+"SET SESSION wait_timeout = @@interactive_timeout"...)); err != nil {
-		return err
-	}
-	var refused *serverError
-	if err := s.drop(shapeResults); err != nil && !errors.As(err, &refused) {
-		return err
-	}
-	return nil
-}
-
 // run serves commands until the client or the server goes away.
 func (s *session) run() error {
 	for {
-		if err := s.idle(); err != nil {
+		length, sequence, err := s.await()
+		if err != nil {
 			return err
 		}
-		length, _, err := s.front.header()
-		if err != nil {
-			return s.waitEnded(err)
-		}
-		s.busy.Store(true)
-		s.boundary = false
-		if length == 0 {
-			return s.protocolError("a command packet without a command")
-		}
-		if err := s.front.need(headerSize + 1); err != nil {
-			return &frontError{err}
-		}
+		s.boundary, s.sent = false, false
 		s.out = sender{sequence: 1}
-		err = s.command(s.front.unread()[headerSize], length)
+		err = s.nextCommand(length, sequence)
 		if cap(s.scratch) > maxScratch {
 			s.scratch = nil
 		}
@@ -113,12 +111,61 @@ func (s *session) run() error {
 		if err != nil {
 			return err
 		}
-		s.boundary = true
+		s.boundary = !s.halfClosed
 	}
 }
 
-// idle marks the session as one that may be closed when the server drains.
+// nextCommand deals with the command at the front of the client's bytes, whose
+// first packet has this length and number.
+func (s *session) nextCommand(length int, sequence byte) error {
+	switch {
+	case sequence != 0:
+		return &orderError{want: 0}
+	case length == 0:
+		return s.pass(shapeSingle) // no command: the server says so
+	}
+	if err := s.front.need(headerSize + 1); err != nil {
+		return &frontError{err}
+	}
+	return s.command(s.front.unread()[headerSize], length)
+}
+
+// await waits for the client's next command, and gives the length and the
+// number of its first packet. The server's end, or a stop of seqgate, ends the wait.
+func (s *session) await() (length int, sequence byte, err error) {
+	for {
+		if err := s.idle(); err != nil {
+			return 0, 0, err
+		}
+		s.beginWait()
+		length, sequence, err := s.front.await()
+		if !s.endWait() {
+			return 0, 0, s.sayInactive()
+		}
+		switch {
+		case err == nil && !s.ends.backEnded.Load():
+			s.busy.Store(true)
+			return length, sequence, nil
+		case err == nil, errors.Is(err, errInterrupted):
+		case errors.Is(err, io.EOF):
+			return 0, 0, io.EOF
+		default:
+			return 0, 0, &frontError{err}
+		}
+	}
+}
+
+// idle marks the session as one that may be closed when the server drains. It
+// comes after an interruption too, whose reason it finds.
 func (s *session) idle() error {
+	switch {
+	case s.ends.backEnded.Load() && s.nothingToLose(false):
+		s.lose()
+	case s.ends.backEnded.Load():
+		return s.passLastWords()
+	case s.lost && s.ends.killed.Load():
+		return io.EOF
+	}
 	if s.inTransaction() {
 		return nil
 	}
@@ -130,17 +177,6 @@ func (s *session) idle() error {
 }
 
 func (s *session) inTransaction() bool { return s.answer.status&mysql.SERVER_STATUS_IN_TRANS != 0 }
-
-// waitEnded tells why waiting for the client's next command ended.
-func (s *session) waitEnded(err error) error {
-	if s.srv.draining.Load() {
-		return s.sayShutdown()
-	}
-	if errors.Is(err, io.EOF) {
-		return io.EOF
-	}
-	return &frontError{err}
-}
 
 // sayShutdown tells an idle client why its connection ends.
 func (s *session) sayShutdown() error {
@@ -155,23 +191,32 @@ func (s *session) report(err error) error {
 	var front *frontError
 	var lost *backendError
 	var server *serverError
+	var order *orderError
 	switch {
-	case errors.Is(err, io.EOF) && !errors.As(err, &lost), errors.As(err, &front):
+	case errors.Is(err, io.EOF) && !errors.As(err, &lost), errors.As(err, &front), s.out.silent:
 		return err
-	case errors.Is(err, errAnswerBegun):
+	case errors.As(err, &order) && !errors.As(err, &lost):
+		return errors.Join(err, s.replyOutOfOrder(order.want))
+	case errors.Is(err, errAnswerBegun), errors.Is(err, errLoginFailed):
 		return err
 	case errors.Is(err, errPacketTooLarge):
 		tooLarge := mysql.NewError(mysql.ER_NET_PACKET_TOO_LARGE, "Got a packet bigger than 'max_allowed_packet' bytes")
 		return errors.Join(err, s.reply(appendError(nil, tooLarge)))
 	case errors.As(err, &server):
 		return s.reply(server.packet)
+	case errors.As(err, &lost) && s.pool() == nil:
+		return err // the client sees its connection end, as it would without seqgate
 	}
 	if replyErr := s.reply(appendError(nil, clientError(err))); replyErr != nil {
 		return replyErr
 	}
-	if errors.As(err, &lost) {
+	switch {
+	case !errors.As(err, &lost):
+		return nil
+	case errors.Is(err, errCommandCut), errors.Is(err, errMalformedAnswer), !s.nothingToLose(true):
 		return err
 	}
+	s.lose()
 	return nil
 }
 
@@ -179,12 +224,11 @@ func (s *session) report(err error) error {
 // packet can be put there without being taken for a row.
 var errAnswerBegun = errors.New("the server went away in the middle of an answer")
 
-func (s *session) protocolError(text string) error {
-	s.out = sender{sequence: 1}
-	if err := s.reply(appendError(nil, mysql.NewError(mysql.ER_MALFORMED_PACKET, text))); err != nil {
-		return err
-	}
-	return &frontError{errors.New(text)}
+// replyOutOfOrder says that the packet with this number was expected in the
+// place of what the client sent, which both servers say under that number.
+func (s *session) replyOutOfOrder(want byte) error {
+	s.out.sequence = want
+	return s.reply(appendError(nil, mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
 }
 
 // reply sends one packet of seqgate's own making to the client.
@@ -231,6 +275,9 @@ func (s *session) writeFront(b []byte) error {
 // writeBack sends bytes to the backend. A server that stopped listening may
 // have said why before: that is the answer then.
 func (s *session) writeBack(b []byte) error {
+	if err := s.connected(); err != nil {
+		return err
+	}
 	if _, err := s.back.Write(b); err != nil {
 		if s.lastWords() {
 			return nil
@@ -245,27 +292,8 @@ func (s *session) lastWords() bool {
 	if len(s.back.unread()) > 0 {
 		return true
 	}
-	if err := s.back.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
-		return false
-	}
+	s.back.readLimit = lastWordsLimit
 	return s.back.fill() == nil
-}
-
-// forward sends the command at the front of the client's bytes to the backend
-// as it came, of any length, and takes it.
-func (s *session) forward() error {
-	for {
-		length, _, err := s.front.header()
-		if err != nil {
-			return &frontError{err}
-		}
-		if err := s.forwardPacket(headerSize + length); err != nil {
-			return err
-		}
-		if length < maxPayload {
-			return nil
-		}
-	}
 }
 
 // send sends a command of seqgate's own making.
@@ -276,7 +304,8 @@ func (s *session) send(payload []byte) error {
 
 // relay passes the backend's answer on as it comes.
 func (s *session) relay(as shape) error {
-	s.answer.start(as, s.deprecateEOF())
+	s.sent = true
+	s.answer.start(as, s.capabilities)
 	return s.relayRest()
 }
 
@@ -296,6 +325,8 @@ func (s *session) relayRest() error {
 			s.out.sequence = s.answer.sequence + 1
 		}
 		switch {
+		case s.answer.malformed:
+			return s.answerCut(errMalformedAnswer)
 		case s.answer.infile && s.answer.skip == 0:
 			s.answer.infile = false
 			if err := s.forwardFile(); err != nil {
@@ -319,49 +350,11 @@ func (s *session) answerCut(err error) error {
 	return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, err)}
 }
 
-// forwardFile passes the client's local file to the backend: packets up to an
-// empty one.
-func (s *session) forwardFile() error {
-	for {
-		length, _, err := s.front.header()
-		if err != nil {
-			return &frontError{err}
-		}
-		if err := s.forwardPacket(headerSize + length); err != nil {
-			return err
-		}
-		if length == 0 {
-			return nil
-		}
-	}
-}
-
-func (s *session) forwardPacket(left int) error {
-	if err := s.front.need(headerSize); err != nil {
-		return &frontError{err}
-	}
-	s.out.sequence = s.front.unread()[headerSize-1] + 1
-	for left > 0 {
-		if len(s.front.unread()) == 0 {
-			if err := s.front.fill(); err != nil {
-				return &frontError{err}
-			}
-		}
-		n := min(left, len(s.front.unread()))
-		if err := s.writeBack(s.front.unread()[:n]); err != nil {
-			return err
-		}
-		s.front.skip(n)
-		left -= n
-	}
-	return nil
-}
-
 // drop reads the backend's answer to a statement of seqgate's own and shows it
 // to nobody. An error packet is a *serverError.
 func (s *session) drop(as shape) error {
 	before := s.answer
-	s.answer.start(as, s.deprecateEOF())
+	s.answer.start(as, s.capabilities)
 	err := s.dropRest()
 	before.status = s.answer.status
 	s.answer = before
@@ -372,14 +365,13 @@ func (s *session) drop(as shape) error {
 func (s *session) dropRest() error {
 	var failed *serverError
 	for !s.answer.done() {
-		payload, size, _, err := s.back.packet(maxStatement)
+		payload, size, err := s.follow()
 		if err != nil {
 			return &backendError{err}
 		}
-		if first(payload) == mysql.ERR_HEADER && s.answer.phase != phaseColumns && s.answer.phase != phaseDefinitions {
+		if s.answer.failed {
 			failed = &serverError{append([]byte(nil), payload...)}
 		}
-		s.answer.scan(s.back.unread()[:size])
 		s.back.skip(size)
 	}
 	if failed != nil {
@@ -388,16 +380,42 @@ func (s *session) dropRest() error {
 	return nil
 }
 
-// close ends both connections.
-func (s *session) close() error {
-	err := s.front.Close()
-	if s.boundary {
-		err = errors.Join(err, (&backend.Conn{Conn: s.back.Conn}).Quit())
-	} else {
-		// Bytes of a QUIT could complete a command that was cut.
-		err = errors.Join(err, s.back.Close())
+// follow reads the answer's next packet whole, which the caller skips.
+func (s *session) follow() (payload []byte, size int, err error) {
+	payload, size, _, err = s.back.packet(maxStatement)
+	if err != nil {
+		return nil, 0, err
 	}
-	s.back.release()
+	s.answer.scan(s.back.unread()[:size])
+	if s.answer.malformed {
+		return nil, 0, errMalformedAnswer
+	}
+	return payload, size, nil
+}
+
+// followSingle reads an answer of one packet. Reports of progress that come before
+// it are passed on.
+func (s *session) followSingle() (payload []byte, size int, err error) {
+	s.answer.start(shapeSingle, s.capabilities)
+	for {
+		payload, size, err = s.follow()
+		if err != nil {
+			return nil, 0, &backendError{err}
+		}
+		if s.answer.done() {
+			return payload, size, nil
+		}
+		if err := s.reply(payload); err != nil {
+			return nil, 0, err
+		}
+		s.back.skip(size)
+	}
+}
+
+// close ends the client's connection, and the use of the backend's.
+func (s *session) close() error {
+	err := errors.Join(s.disregard(), s.front.Close())
+	err = errors.Join(err, s.giveBack())
 	s.front.release()
 	return err
 }

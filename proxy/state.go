@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,13 +18,20 @@ type sessionState struct {
 	environmentKnown bool
 	mode             parser.Mode
 	database         string
-	databaseKnown    bool // also when the rest is not
+	databaseKnown    bool // also when the rest is not; then as the client spelled it
 
 	lastIDKnown bool
 	lastID      uint64 // what LAST_INSERT_ID() has to give
 	// restore says that the backend's LAST_INSERT_ID() is not lastID: it has to
 	// be set before a statement that may look.
 	restore bool
+}
+
+// beginAnew forgets all that was known of the session, but for state.
+func (s *session) beginAnew(state sessionState) {
+	s.stmts, s.temporary, s.lastStmt = nil, nil, 0
+	s.prepared, s.settled, s.keeps = false, false, false
+	s.state = state
 }
 
 // know asks the backend for the settings that say how SQL text reads.
@@ -112,6 +121,8 @@ const (
 	mayChangeDatabase                    // the default one
 	changesSchema                        // of tables or sequences
 	makesTemporary                       // tables, perhaps
+	changesVariables                     // of the session, any
+	keepsSomething                       // a variable of the user's, or a lock
 )
 
 // effectOf judges a statement by its first keywords and, where those leave it
@@ -119,42 +130,79 @@ const (
 func effectOf(kind parser.Kind, sql []byte) effect {
 	switch kind {
 	case parser.Select, parser.Update, parser.Delete, parser.With, parser.Show:
+		e := keptBy(sql)
 		if parser.MentionsLastInsertID(sql) {
-			return mayLook | mayChangeLastID
+			e |= mayLook | mayChangeLastID
 		}
-		return 0
+		return e
 	case parser.Begin, parser.Commit, parser.Rollback:
 		return 0
 	case parser.Insert, parser.Replace, parser.Load:
 		return mayLook | mayChangeLastID
 	case parser.Use:
-		return mayChangeSettings | mayChangeDatabase
+		return mayChangeDatabase
 	case parser.Set:
 		return effectOfSet(sql)
 	case parser.DDL:
-		e := unknownEffect | changesSchema
+		e := unknownEffect(sql) | changesSchema
 		if mayMakeTemporary(sql) {
 			e |= makesTemporary
 		}
 		return e
 	case parser.Call, parser.Execute, parser.Carrier:
-		return unknownEffect | makesTemporary
+		return unknownEffect(sql) | makesTemporary
 	}
 	return mayLook | mayChangeLastID | mayChangeSettings
 }
 
-// unknownEffect is that of a statement that seqgate knows nothing of.
-const unknownEffect = mayLook | mayChangeLastID | mayChangeSettings | mayChangeDatabase
+// keptBy tells whether a statement may set a variable of the user's or take a
+// lock.
+func keptBy(sql []byte) effect {
+	for rest := sql; ; {
+		i := bytes.IndexByte(rest, '@')
+		switch {
+		case i < 0 && parser.Mentions(sql, "get_lock"), i >= 0 && !bytes.HasPrefix(rest[i:], []byte("@@")):
+			return keepsSomething
+		case i < 0:
+			return 0
+		}
+		rest = rest[i+2:] // a system variable
+	}
+}
+
+// effectOf is that of a statement in this session: only MariaDB has a USE in
+// routines and prepared statements.
+func (s *session) effectOf(kind parser.Kind, sql []byte) effect {
+	e := effectOf(kind, sql)
+	if !s.mariaDB && (kind == parser.Call || kind == parser.Execute) {
+		e &^= mayChangeDatabase
+	}
+	return e
+}
+
+// unknownEffect is that of a statement that seqgate knows nothing of. The default
+// database changes by the words for it alone, and on MariaDB by what a routine, a
+// prepared statement or a compound one does, which has an END.
+func unknownEffect(sql []byte) effect {
+	const e = mayLook | mayChangeLastID | mayChangeSettings
+	if mentionsAny(sql, "use", "database", "schema", "call", "execute", "end") {
+		return e | mayChangeDatabase
+	}
+	return e
+}
+
+// mentionsAny reports whether one of these words stands in a text.
+func mentionsAny(sql []byte, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return parser.Mentions(sql, word) })
+}
 
 func effectOfSet(sql []byte) effect {
-	var e effect
+	e := changesVariables
 	if parser.MentionsLastInsertID(sql) {
-		e = mayLook | mayChangeLastID
+		e |= mayLook | mayChangeLastID
 	}
-	for _, word := range []string{"sql_mode", "names", "character", "charset", "character_set_client"} {
-		if parser.Mentions(sql, word) {
-			return e | mayChangeSettings
-		}
+	if mentionsAny(sql, "sql_mode", "names", "character", "charset", "character_set_client") {
+		e |= mayChangeSettings
 	}
 	return e
 }
@@ -169,6 +217,10 @@ func (s *session) before(e effect) error {
 
 // after forgets what a statement with this effect may have changed.
 func (s *session) after(e effect) {
+	if e&(mayChangeSettings|makesTemporary|changesVariables) != 0 {
+		s.settled = true
+	}
+	s.keeps = s.keeps || e&keepsSomething != 0
 	if e&mayChangeLastID != 0 {
 		s.state.lastIDKnown = false
 	}
@@ -176,7 +228,7 @@ func (s *session) after(e effect) {
 		s.state.environmentKnown = false
 	}
 	if e&mayChangeDatabase != 0 {
-		s.state.databaseKnown = false
+		s.state.environmentKnown, s.state.databaseKnown = false, false
 	}
 	if e&changesSchema != 0 {
 		s.srv.catalog.Forget()
@@ -193,16 +245,15 @@ func (s *session) queryRow(sql string, columns int) ([]string, error) {
 		return nil, err
 	}
 	status := s.answer.status
-	s.answer.start(shapeResults, s.deprecateEOF())
+	s.answer.start(shapeResults, s.capabilities)
 	var row []string
 	var failed error
 	for !s.answer.done() {
-		payload, size, _, err := s.back.packet(maxStatement)
+		inRows := s.answer.phase == phaseRows
+		payload, size, err := s.follow()
 		if err != nil {
 			return nil, &backendError{err}
 		}
-		inRows := s.answer.phase == phaseRows
-		s.answer.scan(s.back.unread()[:size])
 		switch {
 		case s.answer.failed:
 			failed = &serverError{append([]byte(nil), payload...)}

@@ -40,6 +40,7 @@ func (s *session) prepare() error {
 	if err != nil {
 		return err
 	}
+	s.lastStmt = 0
 	st, filled, err := s.planPrepare(payload[1:])
 	if err == nil && st.next == nil {
 		err = s.writeBack(s.front.unread()[:size])
@@ -61,7 +62,10 @@ func (s *session) prepare() error {
 // text to prepare, nil for none.
 func (s *session) planPrepare(sql []byte) (st *statement, filled []byte, err error) {
 	kind := parser.Sniff(sql)
-	st = &statement{effect: effectOf(kind, sql)}
+	st = &statement{effect: s.effectOf(kind, sql)}
+	if kind == parser.Kill {
+		return st, nil, nil // executed, it is the server's, with the server's ids
+	}
 	if kind != parser.Insert && kind != parser.Replace {
 		p, err := s.plan(sql)
 		if p.kind == planNext {
@@ -109,6 +113,7 @@ func (s *session) prepareTwice(st *statement, filled []byte) error {
 	if err != nil {
 		return err
 	}
+	s.out.silent = true
 	id, err := s.readPrepared()
 	var refused *serverError
 	switch {
@@ -127,7 +132,7 @@ func (s *session) prepareTwice(st *statement, filled []byte) error {
 // statement under the id that the backend gave it. It reports whether it was
 // accepted.
 func (s *session) relayPrepare(st *statement) (bool, error) {
-	s.answer.start(shapePrepare, s.deprecateEOF())
+	s.answer.start(shapePrepare, s.capabilities)
 	if err := s.back.need(headerSize); err != nil {
 		return false, s.answerCut(err)
 	}
@@ -137,7 +142,7 @@ func (s *session) relayPrepare(st *statement) (bool, error) {
 	}
 	prepared := first(payload) == mysql.OK_HEADER && len(payload) >= 9
 	if prepared {
-		s.lastStmt = binary.LittleEndian.Uint32(payload[1:])
+		s.lastStmt, s.prepared = binary.LittleEndian.Uint32(payload[1:]), true
 	}
 	if prepared && (st.effect != 0 || st.writes) {
 		st.id = binary.LittleEndian.Uint32(payload[1:])
@@ -190,16 +195,19 @@ func (s *session) stmtCommand() (st *statement, payload []byte, size int, err er
 	return st, payload, size, nil
 }
 
-// execute deals with a COM_STMT_EXECUTE.
+// execute deals with a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE.
 func (s *session) execute() error {
 	if len(s.stmts) == 0 {
-		return s.pass(shapeResults)
+		return s.executeUnseen()
 	}
 	st, payload, size, err := s.stmtCommand()
 	if err != nil {
 		return err
 	}
 	switch {
+	case st != nil && st.next != nil && payload[0] == comStmtBulkExecute:
+		s.front.skip(size)
+		return mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as to any SELECT
 	case st != nil && st.next != nil:
 		err := s.readNext(st, payload)
 		s.front.skip(size)
@@ -210,16 +218,42 @@ func (s *session) execute() error {
 	case st != nil && st.writes:
 		return s.executeInsert(st, payload, size)
 	}
-	return s.executeSeen(st, size)
+	return s.executeSeen(st, payload, size)
+}
+
+// executeUnseen relays an execution of a statement that seqgate keeps nothing of,
+// however long it is.
+func (s *session) executeUnseen() error {
+	length, _, err := s.front.header()
+	if err != nil {
+		return &frontError{err}
+	}
+	n := min(length, executeFlags+1)
+	if err := s.front.need(headerSize + n); err != nil {
+		return &frontError{err}
+	}
+	return s.pass(executeShape(s.front.unread()[headerSize:][:n]))
+}
+
+// executeFlags is where a COM_STMT_EXECUTE says whether it wants a cursor.
+const executeFlags = 5
+
+// executeShape gives the shape of the answer to a COM_STMT_EXECUTE.
+func executeShape(payload []byte) shape {
+	const cursorTypes = 0x07
+	if len(payload) > executeFlags && payload[executeFlags]&cursorTypes != 0 {
+		return shapeCursor
+	}
+	return shapeResults
 }
 
 // executeSeen relays an execution, with what it does to the session.
-func (s *session) executeSeen(st *statement, size int) error {
+func (s *session) executeSeen(st *statement, payload []byte, size int) error {
 	var e effect
 	if st != nil {
 		e = st.effect
 	}
-	return s.passCommand(size, e)
+	return s.passCommand(size, executeShape(payload), e)
 }
 
 // executeInsert executes an INSERT or REPLACE, with ids where some are open.
@@ -236,9 +270,12 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 		return err
 	}
 	if st.fill == nil {
-		return s.executeSeen(st, size)
+		return s.executeSeen(st, payload, size)
 	}
-	p := *st.fill
+	if payload[0] == comStmtBulkExecute {
+		return s.executeBulk(st, payload, size)
+	}
+	p := st.execution()
 	params, err := s.readExecute(st, payload)
 	if err == nil {
 		err = s.openRows(st, &p, params)
@@ -248,6 +285,13 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 		return errors.Join(err, s.dropLong(st))
 	}
 	return s.executeFill(st, &p, params, payload[5], size)
+}
+
+// execution gives the plan of one execution, of which nothing was read yet.
+func (st *statement) execution() fillPlan {
+	p := *st.fill
+	p.open, p.lowest, p.highest, p.prepared = 0, 0, 0, true
+	return p
 }
 
 // stillBound checks that the table's ids are still made as when the statement
@@ -286,7 +330,7 @@ func (s *session) readExecute(st *statement, payload []byte) ([]param, error) {
 	if named && payload[5]&countAvailable != 0 {
 		count = r.number()
 	}
-	if count == 0 && !r.bad {
+	if count == 0 && st.params == 0 && !r.bad {
 		return nil, nil
 	}
 	params := r.readParams(count, named, st.types, st.long)
@@ -304,9 +348,9 @@ func malformedExecute() error {
 	return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet: COM_STMT_EXECUTE")
 }
 
-// openRows counts the rows whose ids are open in this execution.
+// openRows counts the rows whose ids are open in an execution with these
+// parameters.
 func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
-	p.open, p.lowest, p.highest, p.prepared = 0, 0, 0, true
 	for _, slot := range st.slots {
 		v := s.decide(p, slot, params)
 		switch v.State {
@@ -333,17 +377,10 @@ func (s *session) decide(p *fillPlan, slot parser.Slot, params []param) parser.S
 // executeFill sends the execution of the statement that fits: the client's own
 // when it can go as it came, else the one with a parameter for each id.
 func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags byte, size int) error {
-	id, other := st.id, st.filled
-	e := st.effect
-	if p.rewrites() {
-		e = 0
-		if !p.wrap {
-			e = mayLook
-		}
-	}
-	err := s.before(e)
+	id := st.id
+	err := s.beforeExecute(st, p)
 	if err == nil && p.rewrites() {
-		id, other = st.filled, st.id
+		id = st.filled
 		params, err = s.fillParams(st, p, params)
 	}
 	if err == nil {
@@ -357,11 +394,29 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 		return err
 	}
 	err = s.settleExecute(st, p)
+	other := st.filled
+	if p.rewrites() {
+		other = st.id
+	}
 	if len(st.long) > 0 && other != 0 {
+		s.out.silent = err == nil
 		err = errors.Join(err, s.resetBackend(other))
 	}
 	st.long = nil
 	return err
+}
+
+// beforeExecute prepares the backend session for an execution.
+func (s *session) beforeExecute(st *statement, p *fillPlan) error {
+	switch {
+	case !p.rewrites():
+		return s.before(st.effect)
+	case st.filled == 0:
+		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
+	case !p.wrap:
+		return s.before(mayLook)
+	}
+	return nil
 }
 
 // dropLong forgets values that were sent ahead for an execution that was refused.
@@ -399,9 +454,6 @@ func (s *session) settleExecute(st *statement, p *fillPlan) error {
 
 // fillParams takes ids for the open rows and puts them among the parameters.
 func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]param, error) {
-	if st.filled == 0 {
-		return nil, mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
-	}
 	open := func(row int) bool { return s.decide(p, st.slots[row], params).State == parser.Open }
 	if err := s.takeIDs(p, open, params); err != nil {
 		return nil, err
@@ -436,6 +488,7 @@ func (s *session) appendExecute(dst []byte, id uint32, flags byte, params []para
 
 // sendLongData passes a parameter's value on, to each statement that may run.
 func (s *session) sendLongData() error {
+	s.out.silent = true
 	if len(s.stmts) == 0 {
 		return s.forward()
 	}
@@ -481,6 +534,7 @@ func (st *statement) filledIndex(index uint16) uint16 {
 
 // closeStmt closes a statement; there is no answer.
 func (s *session) closeStmt() error {
+	s.out.silent = true
 	if len(s.stmts) == 0 {
 		return s.forward()
 	}
@@ -527,7 +581,7 @@ func (s *session) resetStmt() error {
 	if err != nil || st == nil || st.filled == 0 {
 		return err
 	}
-	st.long = nil
+	st.long, s.out.silent = nil, true
 	return s.resetBackend(st.filled)
 }
 

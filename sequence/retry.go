@@ -27,7 +27,7 @@ var temporary = []uint16{
 	1412,       // ER_TABLE_DEF_CHANGED
 	1637,       // ER_TOO_MANY_CONCURRENT_TRXS
 	1969, 3024, // statement timeouts of MariaDB and MySQL
-	2002, 2003, 2006, 2013, // the client's own errors, as proxies pass them on
+	1429, 2002, 2003, 2006, 2013, // what proxies say, some with a client's own numbers
 	3100, 3101, // Group Replication: ER_RUN_HOOK_ERROR, ER_TRANSACTION_ROLLBACK_DURING_COMMIT
 	4031, // ER_CLIENT_INTERACTION_TIMEOUT
 }

@@ -1,15 +1,169 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"log/slog"
 	"math/big"
 	"net"
+	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 )
+
+// certificateFiles are PEM files that are used towards clients; "" for none.
+type certificateFiles struct {
+	Cert, Key string // what clients are shown; a certificate is generated without
+	ClientCA  string // who signs the clients' certificates; they are not asked for any without
+}
+
+// certificates is TLS towards clients. Its files are read again while seqgate
+// runs, so that certificates can be renewed without a restart.
+type certificates struct {
+	files   certificateFiles
+	log     *slog.Logger
+	current atomic.Pointer[tls.Config]
+	tried   [3][]byte // what the files held when they were read last
+}
+
+// reloadInterval is how often the files are looked at. They are small: all of
+// them is read, since a time of change may hide a second change.
+const reloadInterval = 2 * time.Second
+
+// newCertificates reads the files; key is that of a generated certificate.
+func newCertificates(files certificateFiles, key *rsa.PrivateKey, log *slog.Logger) (*certificates, error) {
+	c := &certificates{files: files, log: log}
+	var err error
+	if c.tried, err = files.read(); err != nil {
+		return nil, err
+	}
+	config, err := files.parse(c.tried)
+	if err != nil {
+		return nil, err
+	}
+	if files.Cert == "" {
+		generated, err := selfSigned(key)
+		if err != nil {
+			return nil, fmt.Errorf("make a certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{*generated}
+	}
+	c.current.Store(config)
+	return c, nil
+}
+
+// config is what a TLS server uses: each handshake with what was read last.
+func (c *certificates) config() *tls.Config {
+	config := c.current.Load().Clone()
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return c.current.Load(), nil }
+	return config
+}
+
+// watch runs until stop is called.
+func (c *certificates) watch(ctx context.Context, signals <-chan os.Signal) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { c.run(ctx, signals) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// run reads the files again when they have changed, and at each signal, until
+// ctx is done.
+func (c *certificates) run(ctx context.Context, signals <-chan os.Signal) {
+	ticker := time.NewTicker(reloadInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			c.log.Info("asked to reload: the files of the tls section are read again, all else needs a restart")
+			c.tried = [3][]byte{}
+		case <-ticker.C:
+		}
+		c.reload()
+	}
+}
+
+// reload takes files that have changed. Those that are broken, or of which one
+// is still to follow, change nothing; it is told once.
+func (c *certificates) reload() {
+	if c.files == (certificateFiles{}) {
+		return
+	}
+	read, err := c.files.read()
+	if sameFiles(read, c.tried) {
+		return
+	}
+	c.tried = read
+	var config *tls.Config
+	if err == nil {
+		config, err = c.files.parse(read)
+	}
+	if err != nil {
+		c.log.Error("certificates not loaded, the old ones stay", "err", err)
+		return
+	}
+	if c.files.Cert == "" {
+		config.Certificates = c.current.Load().Certificates // the generated one
+	}
+	c.current.Store(config)
+	shown := config.Certificates[0].Leaf
+	c.log.Info("certificates loaded", "serial", shown.SerialNumber.Text(16), "until", shown.NotAfter)
+}
+
+// read reads the files; one that cannot be read is empty.
+func (f certificateFiles) read() (read [3][]byte, err error) {
+	for i, path := range []string{f.Cert, f.Key, f.ClientCA} {
+		if path == "" {
+			continue
+		}
+		var readErr error
+		read[i], readErr = os.ReadFile(path)
+		err = errors.Join(err, readErr)
+	}
+	return read, err
+}
+
+func sameFiles(a, b [3][]byte) bool {
+	for i := range a {
+		if !bytes.Equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// parse makes the configuration of what the files hold.
+func (f certificateFiles) parse(read [3][]byte) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if f.Cert != "" {
+		pair, err := tls.X509KeyPair(read[0], read[1])
+		if err != nil {
+			return nil, fmt.Errorf("%s with %s: %w", f.Cert, f.Key, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	if f.ClientCA != "" {
+		config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
+		config.SessionTicketsDisabled = true // a resumed session would not be checked with the file of now
+		if !config.ClientCAs.AppendCertsFromPEM(read[2]) {
+			return nil, fmt.Errorf("%s: no certificate in it", f.ClientCA)
+		}
+	}
+	return config, nil
+}
 
 // selfSigned makes the certificate that clients see when none is configured:
 // enough for encryption, which MySQL's clients ask for before they send a
@@ -30,5 +184,9 @@ func selfSigned(key *rsa.PrivateKey) (*tls.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
 }

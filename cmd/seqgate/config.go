@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	_ "embed"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -22,7 +22,8 @@ import (
 //go:embed seqgate.yaml
 var sampleConfig []byte
 
-// Config is what one seqgate runs with. seqgate.yaml explains each key. Nothing in it is reloaded while seqgate runs.
+// Config is what one seqgate runs with. seqgate.yaml explains each key. Nothing in it is reloaded while seqgate runs,
+// but the contents of the files that TLS names towards clients.
 type Config struct {
 	Listen []string // "host:port" or "unix:/path", one or more
 	// Advertise is where other seqgates reach this one, for keyed sequences: "host:port". When empty, it is the first of
@@ -38,6 +39,9 @@ type Config struct {
 	Tables          Tables
 	Admin           Admin
 	TLS             TLS
+	Limits          Limits
+	Timeouts        Timeouts
+	ProxyProtocol   ProxyProtocol
 	DrainTimeout    time.Duration // how long statements in flight may take to end at a stop
 	Log             Log
 }
@@ -46,6 +50,8 @@ type Config struct {
 type User struct {
 	Name, Password string
 	Plugin         string // caching_sha2_password or mysql_native_password
+	Require        proxy.UserTLS
+	MaxConnections int // 0: Limits.PerUser
 }
 
 // Keyspace is one logical database and the servers that hold it.
@@ -82,9 +88,10 @@ type Log struct {
 
 // TLS is encryption on both sides of seqgate.
 type TLS struct {
-	Certificate *tls.Certificate // shown to clients; nil: one is generated at the start
-	Backend     TLSMode          // towards servers whose DSN has no tls parameter
-	RootCAs     *x509.CertPool   // that sign the servers' certificates; nil: the system's
+	Clients  certificateFiles // what clients are shown and checked with
+	Required bool             // clients over TCP must be encrypted
+	Backend  TLSMode          // towards servers whose DSN has no tls parameter
+	RootCAs  *x509.CertPool   // that sign the servers' certificates; nil: the system's
 }
 
 // Keyspace finds a keyspace by its name.
@@ -104,6 +111,8 @@ func defaultConfig() *Config {
 		},
 		Tables:       Tables{OnExplicitID: proxy.ExplicitAdvance},
 		TLS:          TLS{Backend: TLSAsClient},
+		Limits:       Limits{Connections: 10_000, IdleBackends: backend.DefaultMaxIdle},
+		Timeouts:     Timeouts{Handshake: proxy.DefaultHandshakeTimeout, Read: 30 * time.Second, Write: time.Minute},
 		DrainTimeout: 10 * time.Second,
 		Log:          Log{Level: slog.LevelInfo, Format: "text"},
 	}
@@ -123,13 +132,12 @@ func LoadConfig(path string, getenv func(string) string) (*Config, error) {
 }
 
 // UpstreamConfig is the configuration for one unsharded server without a file: a keyspace named as the database of the
-// DSN, which clients reach with the user and password of the DSN. The SEQGATE_* environment counts as in LoadConfig,
-// and so does the form of the error.
+// DSN. Clients log in with their own accounts there, such as that of the DSN. The SEQGATE_* environment counts as in
+// LoadConfig, and so does the form of the error.
 func UpstreamConfig(dsn string, getenv func(string) string) (*Config, error) {
 	r := newConfigReader(getenv)
 	if shard, ok := r.shard(wholeRange, textValue("--upstream", dsn)); ok {
 		r.cfg.Keyspaces = []Keyspace{{Name: shard.DSN.DBName, Shards: []Shard{shard}}}
-		r.cfg.Users = []User{{Name: shard.DSN.User, Password: shard.DSN.Passwd, Plugin: authPlugins[0]}}
 	}
 	return r.finish()
 }

@@ -61,7 +61,8 @@ type configReader struct {
 	// settings read the value of each key by its path. plain are those of one line, which the environment may set.
 	settings, plain map[string]func(value)
 
-	vschemaFile, certFile, keyFile, caFile string
+	vschemaFile, caFile string
+	needClientCA        []value // what needs tls.client_ca
 }
 
 func newConfigReader(getenv func(string) string) *configReader {
@@ -82,10 +83,20 @@ func newConfigReader(getenv func(string) string) *configReader {
 		"sequences.auto_create":   func(v value) { c.Sequences.AutoCreate = r.bool(v) },
 		"tables.on_explicit_id":   func(v value) { c.Tables.OnExplicitID = r.explicitPolicy(v) },
 		"admin.listen":            func(v value) { c.Admin.Listen = r.adminListen(v) },
-		"tls.cert":                func(v value) { r.certFile = r.filePath(v) },
-		"tls.key":                 func(v value) { r.keyFile = r.filePath(v) },
+		"tls.cert":                func(v value) { c.TLS.Clients.Cert = r.filePath(v) },
+		"tls.key":                 func(v value) { c.TLS.Clients.Key = r.filePath(v) },
+		"tls.client_ca":           func(v value) { c.TLS.Clients.ClientCA = r.filePath(v) },
+		"tls.required":            func(v value) { c.TLS.Required = r.bool(v) },
 		"tls.ca":                  func(v value) { r.caFile = r.filePath(v) },
 		"tls.backend":             func(v value) { c.TLS.Backend = TLSMode(r.oneOf(v, tlsModes...)) },
+		"limits.connections":      func(v value) { c.Limits.Connections = r.limit(v) },
+		"limits.per_user":         func(v value) { c.Limits.PerUser = r.limit(v) },
+		"timeouts.handshake":      func(v value) { c.Timeouts.Handshake = r.duration(v, time.Nanosecond) },
+		"limits.idle_backends":    func(v value) { c.Limits.IdleBackends = r.limit(v) },
+		"timeouts.idle":           func(v value) { c.Timeouts.Idle = r.duration(v, 0) },
+		"timeouts.read":           func(v value) { c.Timeouts.Read = r.duration(v, time.Nanosecond) },
+		"timeouts.write":          func(v value) { c.Timeouts.Write = r.duration(v, time.Nanosecond) },
+		"proxy_protocol.from":     func(v value) { c.ProxyProtocol.From = r.prefixes(v) },
 		"drain_timeout":           func(v value) { c.DrainTimeout = r.duration(v, 0) },
 		"log.level":               func(v value) { r.logLevel(v) },
 		"log.format":              func(v value) { c.Log.Format = r.oneOf(v, "text", "json") },

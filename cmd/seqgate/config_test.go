@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"flag"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -107,7 +107,7 @@ func TestLoadConfigValues(t *testing.T) {
 listen: [127.0.0.1:1, "unix:/tmp/s"]
 users:
   - {name: one, password: 0123}
-  - {name: two, password_env: PW, plugin: mysql_native_password}
+  - {name: two, password_env: PW, plugin: mysql_native_password, require: tls, max_connections: 7}
   - {name: three, password_file: pw}
 vschema: v.json
 keyspaces:
@@ -118,6 +118,10 @@ sequences: {refill: cas, min_lifetime: 1m, max_step: 5, timeout: 1s, overrides: 
 admin: {listen: "127.0.0.1:9"}
 drain_timeout: 0s
 log: {level: debug, format: json}
+limits: {connections: 5, per_user: 3}
+timeouts: {handshake: 1s, idle: 1m, read: 2s, write: 3s}
+proxy_protocol: {from: [10.0.0.0/8, 127.0.0.1, "fd00::/8"]}
+tls: {required: true}
 `
 	if err := os.WriteFile("c.yaml", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -134,7 +138,12 @@ log: {level: debug, format: json}
 	}
 	check("Listen", c.Listen, []string{"127.0.0.1:1", "unix:/tmp/s"})
 	check("Users", c.Users, []User{
-		{"one", "0123", "caching_sha2_password"}, {"two", "from env", "mysql_native_password"}, {"three", "from file", "caching_sha2_password"}})
+		{"one", "0123", "caching_sha2_password", "none", 0}, {"two", "from env", "mysql_native_password", "tls", 7},
+		{"three", "from file", "caching_sha2_password", "none", 0}})
+	check("Limits", c.Limits, Limits{Connections: 5, PerUser: 3, IdleBackends: 100})
+	check("Timeouts", c.Timeouts, Timeouts{Handshake: time.Second, Idle: time.Minute, Read: 2 * time.Second, Write: 3 * time.Second})
+	check("ProxyProtocol", fmt.Sprint(c.ProxyProtocol.From), "[10.0.0.0/8 127.0.0.1/32 fd00::/8]")
+	check("tls.required", c.TLS.Required, true)
 	check("DefaultKeyspace", c.DefaultKeyspace, "a")
 	check("Sequences", c.Sequences, Sequences{
 		Refill: RefillCAS, MinLifetime: time.Minute, MaxStep: 5, Timeout: time.Second, Prefetch: 10, Lease: 5 * time.Second,
@@ -176,10 +185,11 @@ func TestEnvironmentWins(t *testing.T) {
 	vars := map[string]string{
 		"SEQGATE_LISTEN": "127.0.0.1:5, unix:/x", "SEQGATE_SEQUENCES_REFILL": "increment", "SEQGATE_LOG_LEVEL": "warn",
 		"SEQGATE_LOG_FORMAT": "", "SEQGATE_TLS_BACKEND": "required", "SEQGATE_ADMIN_LISTEN": ":1", "SEQGATE_KEYSPACES": "ignored",
+		"SEQGATE_PROXY_PROTOCOL_FROM": "10.0.0.1, fd00::1", "SEQGATE_LIMITS_PER_USER": "2",
 	}
 	c := loadText(t, mainKeyspace+"listen: 127.0.0.1:4\nsequences: {refill: cas, max_step: 7}\nlog: {format: json}\n", vars)
-	got := []any{c.Listen, c.Sequences.Refill, c.Sequences.MaxStep, c.Log, c.TLS.Backend, c.Admin.Listen}
-	want := []any{[]string{"127.0.0.1:5", "unix:/x"}, RefillIncrement, int64(7), Log{slog.LevelWarn, "json"}, TLSRequired, ":1"}
+	got := []any{c.Listen, c.Sequences.Refill, c.Sequences.MaxStep, c.Log, c.TLS.Backend, c.Admin.Listen, fmt.Sprint(c.ProxyProtocol.From), c.Limits.PerUser}
+	want := []any{[]string{"127.0.0.1:5", "unix:/x"}, RefillIncrement, int64(7), Log{slog.LevelWarn, "json"}, TLSRequired, ":1", "[10.0.0.1/32 fd00::1/128]", 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
@@ -210,7 +220,7 @@ func TestSample(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the sample states other than the defaults (-default +sample):\n%s", diff)
 	}
-	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|advertise|default_keyspace|cert|key|ca):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
+	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|advertise|default_keyspace|cert|key|client_ca|ca):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
 	r := newConfigReader(env(map[string]string{"REPORT_PASSWORD": "x"}))
 	r.readFile("seqgate.yaml", shown)
 	for _, e := range r.errs {
@@ -223,8 +233,22 @@ func TestSample(t *testing.T) {
 			t.Errorf("the sample does not show the key %s", key)
 		}
 	}
-	if n := bytes.Count(sampleConfig, []byte("eloadable")); n < 9 {
+	if n := bytes.Count(sampleConfig, []byte("eloadable")); n < 12 {
 		t.Errorf("the sample says of %d keys whether they are reloadable, want all", n)
+	}
+}
+
+// An empty file is a secret that was not written yet, not a user without a password.
+func TestEmptyPasswordFile(t *testing.T) {
+	dir := t.TempDir()
+	secret, file := filepath.Join(dir, "secret"), filepath.Join(dir, "seqgate.yaml")
+	for path, text := range map[string]string{secret: "\n", file: "users: [{name: a, password_file: secret}]\nkeyspaces: {main: {shards: {\"-\": \"a:b@tcp(h:1)/main\"}}}\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := LoadConfig(file, env(nil)); err == nil || !strings.Contains(err.Error(), "secret is empty") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -234,7 +258,7 @@ func TestUpstreamConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := []any{c.Keyspaces[0].Name, c.Keyspaces[0].Shards[0].DSN.DBName, c.DefaultKeyspace, c.Users, c.Listen, c.VSchema == nil}
-	want := []any{"shop", "shop", "shop", []User{{"app", "s3cret", "caching_sha2_password"}}, []string{":1"}, true}
+	want := []any{"shop", "shop", "shop", []User(nil), []string{":1"}, true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
@@ -335,11 +359,8 @@ func TestServerCertificate(t *testing.T) {
 	c := newCertificate(t, nil, "localhost")
 	cert, key := writeFile(t, "cert.pem", string(c.certPEM)), writeFile(t, "key.pem", string(c.keyPEM))
 	loaded := loadText(t, mainKeyspace+"tls: {cert: "+cert+", key: "+key+"}\n", nil)
-	if loaded.TLS.Certificate == nil {
-		t.Fatal("no certificate loaded")
-	}
-	if err := handshake(t, &tls.Config{InsecureSkipVerify: true}, &certificate{pair: *loaded.TLS.Certificate}); err != nil {
-		t.Errorf("handshake with the loaded certificate: %v", err)
+	if want := (certificateFiles{Cert: cert, Key: key}); loaded.TLS.Clients != want {
+		t.Errorf("files %+v, want %+v", loaded.TLS.Clients, want)
 	}
 	_, err := LoadConfig(writeFile(t, "c.yaml", mainKeyspace+"tls: {cert: "+cert+", key: "+cert+"}\n"), env(nil))
 	if err == nil || !strings.Contains(err.Error(), "tls.cert") {

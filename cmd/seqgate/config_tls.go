@@ -87,22 +87,9 @@ func verifyChain(roots *x509.CertPool) func(tls.ConnectionState) error {
 
 // loadCertificates reads the files of the tls section, and sets up TLS for each shard.
 func (r *configReader) loadCertificates() {
-	cert, key := r.set["tls.cert"], r.set["tls.key"]
-	switch {
-	case r.certFile != "" && r.keyFile != "":
-		pair, err := tls.LoadX509KeyPair(r.certFile, r.keyFile)
-		if err != nil {
-			r.fail(cert, "%s with %s: %v", r.certFile, filepath.Base(r.keyFile), err)
-			break
-		}
-		r.cfg.TLS.Certificate = &pair
-	case r.certFile != "":
-		r.fail(cert, "cert without key: write the key's file too, or neither for a generated certificate")
-	case r.keyFile != "":
-		r.fail(key, "key without cert: write the certificate's file too, or neither for a generated certificate")
-	}
+	r.checkClientTLS()
 	if r.caFile != "" {
-		r.loadCA(r.set["tls.ca"])
+		r.cfg.TLS.RootCAs = r.readCA(r.set["tls.ca"], r.caFile)
 	}
 	for _, k := range r.cfg.Keyspaces {
 		for i := range k.Shards {
@@ -116,14 +103,39 @@ func (r *configReader) loadCertificates() {
 	}
 }
 
-func (r *configReader) loadCA(v value) {
-	pem, err := os.ReadFile(r.caFile)
-	if err != nil {
-		r.fail(v, "%s: %s", r.caFile, readError(err))
+// checkClientTLS tries the files that are used towards clients, as they are now.
+func (r *configReader) checkClientTLS() {
+	files := r.cfg.TLS.Clients
+	switch {
+	case files.Cert != "" && files.Key != "":
+		if _, err := tls.LoadX509KeyPair(files.Cert, files.Key); err != nil {
+			r.fail(r.set["tls.cert"], "%s with %s: %v", files.Cert, filepath.Base(files.Key), err)
+		}
+	case files.Cert != "":
+		r.fail(r.set["tls.cert"], "cert without key: write the key's file too, or neither for a generated certificate")
+	case files.Key != "":
+		r.fail(r.set["tls.key"], "key without cert: write the certificate's file too, or neither for a generated certificate")
+	}
+	if files.ClientCA != "" {
+		r.readCA(r.set["tls.client_ca"], files.ClientCA)
 		return
 	}
-	r.cfg.TLS.RootCAs = x509.NewCertPool()
-	if !r.cfg.TLS.RootCAs.AppendCertsFromPEM(pem) {
-		r.fail(v, "%s: no certificate in it: write a file in PEM format", r.caFile)
+	for _, v := range r.needClientCA {
+		r.fail(v, "x509 needs the authority that signs the clients' certificates: write its file as client_ca below tls")
 	}
+}
+
+// readCA reads the certificates of authorities; nil when it failed.
+func (r *configReader) readCA(v value, path string) *x509.CertPool {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		r.fail(v, "%s: %s", path, readError(err))
+		return nil
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		r.fail(v, "%s: no certificate in it: write a file in PEM format", path)
+		return nil
+	}
+	return pool
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -45,6 +45,9 @@ func badListen(addr string) string {
 		if !filepath.IsAbs(path) {
 			return "is no socket: write unix: and an absolute path, such as unix:/run/seqgate.sock"
 		}
+		if len(path) > maxSocketPath {
+			return fmt.Sprintf("is too long: a socket's path has at most %d bytes", maxSocketPath)
+		}
 		return ""
 	}
 	_, port, err := net.SplitHostPort(addr)
@@ -56,6 +59,9 @@ func badListen(addr string) string {
 	}
 	return ""
 }
+
+// maxSocketPath is what Linux has room for in the address of a socket.
+const maxSocketPath = 107
 
 func (r *configReader) advertise(v value) string {
 	addr := r.text(v)
@@ -72,82 +78,6 @@ func (r *configReader) adminListen(v value) string {
 		r.fail(v, `%q is no address: write host:port, such as 127.0.0.1:3308, or "" for none`, addr)
 	}
 	return addr
-}
-
-func (r *configReader) users(v value) []User {
-	users := []User{}
-	r.eachItem(v, "[{name: app, password: secret}]", func(v value) {
-		u := r.user(v)
-		if slices.ContainsFunc(users, func(o User) bool { return o.Name == u.Name && u.Name != "" }) {
-			r.fail(v, "user %q is listed twice: remove one", u.Name)
-		}
-		users = append(users, u)
-	})
-	if v.node.Kind == yaml.SequenceNode && len(users) == 0 {
-		r.fail(v, "the list is empty: add a user, or remove the key to let clients log in with their own MySQL user and password")
-	}
-	return users
-}
-
-// authPlugins are the ways to prove a password, the default first.
-var authPlugins = []string{"caching_sha2_password", "mysql_native_password"}
-
-func (r *configReader) user(v value) User {
-	u := User{Plugin: authPlugins[0]}
-	var named bool
-	var passwords []string
-	password := func(kind string, read func(value) string) func(value) {
-		return func(v value) {
-			passwords = append(passwords, kind)
-			u.Password = read(v)
-		}
-	}
-	r.fields(v, map[string]func(value){
-		"name": func(v value) {
-			named = true
-			if u.Name = r.text(v); u.Name == "" {
-				r.fail(v, "the name is empty: write the user's name")
-			}
-		},
-		"password":      password("password", r.text),
-		"password_env":  password("password_env", r.passwordFromEnv),
-		"password_file": password("password_file", r.passwordFromFile),
-		"plugin":        func(v value) { u.Plugin = r.oneOf(v, authPlugins...) },
-	})
-	switch {
-	case v.node.Kind != yaml.MappingNode:
-		return u
-	case len(passwords) == 0:
-		r.fail(v, "the password is missing: write one of password, password_env, password_file")
-	case len(passwords) > 1:
-		r.fail(v, "more than one password: leave one of %s", strings.Join(passwords, ", "))
-	}
-	if !named {
-		r.fail(v, `the key "name" is missing: write name: USER`)
-	}
-	return u
-}
-
-func (r *configReader) passwordFromEnv(v value) string {
-	name := r.text(v)
-	password := r.getenv(name)
-	if name != "" && password == "" {
-		r.fail(v, "the environment variable %s is not set", name)
-	}
-	return password
-}
-
-// passwordFromFile takes the file's text without the line end that editors add.
-func (r *configReader) passwordFromFile(v value) string {
-	path := r.filePath(v)
-	if path == "" {
-		return ""
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		r.fail(v, "%s: %s", path, readError(err))
-	}
-	return strings.TrimRight(string(data), "\r\n")
 }
 
 func (r *configReader) keyspaces(v value) []Keyspace {

@@ -31,7 +31,7 @@ func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) (err 
 	if err := engine.Exec(demoTables...); err != nil {
 		return err
 	}
-	return serve(ctx, demoConfig(engine.Addr(), *listen), stderr, func(addr string) { printBanner(stdout, addr) })
+	return serve(ctx, demoConfig(engine.Addr(), *listen), nil, stderr, func(addr string) { printBanner(stdout, addr) })
 }
 
 // demoConfig is the configuration of a seqgate in front of the engine. The

@@ -1,24 +1,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // listenAll opens every address to listen on, or none.
 func listenAll(addrs []string) ([]net.Listener, error) {
 	var listeners []net.Listener
 	for _, addr := range addrs {
-		network := "tcp"
-		if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-			network, addr = "unix", path
-			if err := removeStaleSocket(path); err != nil {
-				return nil, err
-			}
-		}
-		l, err := net.Listen(network, addr)
+		l, err := listen(addr)
 		if err != nil {
 			for _, open := range listeners {
 				_ = open.Close() // the error that matters is the listen's
@@ -30,6 +25,25 @@ func listenAll(addrs []string) ([]net.Listener, error) {
 	return listeners, nil
 }
 
+func listen(addr string) (net.Listener, error) {
+	path, ok := strings.CutPrefix(addr, "unix:")
+	if !ok {
+		return net.Listen("tcp", addr)
+	}
+	if err := removeStaleSocket(path); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	// As with a MySQL server's socket, everybody may connect, and has to log in.
+	if err := os.Chmod(path, 0o777); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
 // removeStaleSocket removes a socket that a killed seqgate left behind; one that
 // is listened on stays, and Listen tells.
 func removeStaleSocket(path string) error {
@@ -37,8 +51,12 @@ func removeStaleSocket(path string) error {
 	if err != nil || info.Mode()&os.ModeSocket == 0 {
 		return nil
 	}
-	if c, err := net.Dial("unix", path); err == nil {
+	c, err := net.Dial("unix", path)
+	if err == nil {
 		return c.Close()
 	}
-	return os.Remove(path)
+	if errors.Is(err, syscall.ECONNREFUSED) { // any other error does not tell that nobody listens
+		return os.Remove(path)
+	}
+	return nil
 }

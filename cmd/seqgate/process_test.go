@@ -35,8 +35,31 @@ var binary = sync.OnceValues(func() (string, error) {
 // process is a running seqgate.
 type process struct {
 	cmd   *exec.Cmd
-	addr  string
+	addr  string        // the first that it listens on
 	ended chan struct{} // closed when it has ended
+
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+// logged reports whether a text stands in its log.
+func (p *process) logged(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Contains(p.log.String(), text)
+}
+
+// addrs are those that it listens on.
+func (p *process) addrs() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var addrs []string
+	for line := range strings.Lines(p.log.String()) {
+		if _, addr, ok := strings.Cut(line, "msg=ready addr="); ok {
+			addrs = append(addrs, strings.TrimSpace(addr))
+		}
+	}
+	return addrs
 }
 
 // start runs seqgate until it is ready; it is killed at the test's end.
@@ -54,20 +77,25 @@ func start(t *testing.T, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ready := make(chan string, 1)
+	ready := make(chan struct{})
+	var once sync.Once
 	go func() {
 		defer close(p.ended)
 		lines := bufio.NewScanner(log)
 		for lines.Scan() {
-			if _, addr, ok := strings.Cut(lines.Text(), "msg=ready addr="); ok {
-				ready <- addr
+			p.mu.Lock()
+			p.log.WriteString(lines.Text() + "\n")
+			p.mu.Unlock()
+			if strings.Contains(lines.Text(), "msg=ready addr=") {
+				once.Do(func() { close(ready) })
 			}
 		}
 		_ = p.cmd.Wait() // ProcessState tells how it ended
 	}()
 	t.Cleanup(func() { p.signal(t, syscall.SIGKILL); <-p.ended })
 	select {
-	case p.addr = <-ready:
+	case <-ready:
+		p.addr = p.addrs()[0]
 	case <-p.ended:
 		t.Fatalf("seqgate %s ended: %v", strings.Join(args, " "), p.cmd.ProcessState)
 	case <-time.After(30 * time.Second):
@@ -243,6 +271,20 @@ func TestTerminated(t *testing.T) {
 	})
 }
 
+// A stop is in order also when the server was gone before.
+func TestTerminatedWithoutServer(t *testing.T) {
+	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
+		_, database, args := sequencedTable(t, s)
+		p := start(t, args...)
+		run1(t, openClient(t, s.User, s.Password, p.addr, database), "INSERT INTO t (v) VALUES (1)")
+		s.Kill(t)
+		p.signal(t, syscall.SIGTERM)
+		if code := p.exited(t); code != 0 {
+			t.Errorf("exit code %d, want 0", code)
+		}
+	})
+}
+
 // The demo is what the README says.
 func TestDemo(t *testing.T) {
 	p := start(t, "demo", "--listen", "127.0.0.1:0")
@@ -314,4 +356,29 @@ func TestExitCodes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Listed users' sessions follow each other on warm connections, as the file says.
+func TestWarmConnections(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		_, database, _ := sequencedTable(t, s)
+		file := filepath.Join(t.TempDir(), "seqgate.yaml")
+		text := fmt.Sprintf("listen: 127.0.0.1:0\nusers: [{name: u, password: p}]\nkeyspaces: {main: {shards: {\"-\": %q}}}\n", s.DSN(database))
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, "serve", "--config", file)
+		threads := make(map[int64]bool)
+		const sessions = 20
+		for range sessions {
+			db := openClient(t, "u", "p", p.addr, "main")
+			threads[query1[int64](t, db, "SELECT CONNECTION_ID()")] = true
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(threads) > sessions/2 {
+			t.Errorf("%d sessions had %d connections", sessions, len(threads))
+		}
+	})
 }

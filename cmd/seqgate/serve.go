@@ -12,7 +12,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -46,19 +49,23 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 			}
 		}
 	}
-	return serve(ctx, cfg, stderr, func(string) {})
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	return serve(ctx, cfg, reload, stderr, func(string) {})
 }
 
 // serve wires everything, runs it until ctx is done, and takes it apart in
 // reverse: no new clients, statements in flight end, unused ids go back, pools
-// close. It calls ready with each address that accepts clients.
-func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr string)) (err error) {
+// close. It calls ready with each address that accepts clients, and reads the files
+// of certificates again at each signal of reload.
+func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.Writer, ready func(addr string)) (err error) {
 	log := newLogger(cfg.Log, stderr)
 	keyspaces, err := openKeyspaces(cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeKeyspaces(keyspaces)) }()
+	defer closeKeyspaces(keyspaces, log)
 
 	stores := &stores{cfg: cfg, keyspaces: keyspaces, log: log}
 	defer func() { err = errors.Join(err, stores.close()) }()
@@ -68,7 +75,15 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 		Timeout:       cfg.Sequences.Timeout, Logger: log,
 	})
 	keyedSequences := newKeyedSequences(cfg, keyspaces, log)
-	server, err := newServer(cfg, keyspaces, sequences, keyedSequences, log)
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return fmt.Errorf("make the RSA key: %w", err)
+	}
+	certificates, err := newCertificates(cfg.TLS.Clients, key, log)
+	if err != nil {
+		return err
+	}
+	server, err := newServer(cfg, keyspaces, sequences, keyedSequences, certificates.config(), key, log)
 	if err != nil {
 		return err
 	}
@@ -84,6 +99,7 @@ func serve(ctx context.Context, cfg *Config, stderr io.Writer, ready func(addr s
 	if keyedSequences.address = cfg.advertised(listeners); keyedSequences.address == "" && cfg.hasKeyed() {
 		log.Warn("no other seqgate can ask this one for values of keyed sequences, and gets none of the keys that this one counts: set advertise to the address at which they reach it")
 	}
+	defer certificates.watch(ctx, reload)()
 	var group errgroup.Group
 	for _, l := range listeners {
 		group.Go(func() error { return server.Serve(l) })
@@ -205,40 +221,41 @@ func openPool(dsn *mysql.Config) (*sql.DB, error) {
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(poolSize)
-	db.SetMaxIdleConns(poolSize)
-	db.SetConnMaxIdleTime(time.Minute)
+	db.SetMaxIdleConns(1)
+	db.SetConnMaxIdleTime(time.Second) // who counts the server's sessions soon finds the clients' alone
 	return db, nil
 }
 
-func closeKeyspaces(keyspaces map[string]*proxy.Keyspace) error {
-	var errs []error
-	for _, k := range keyspaces {
-		errs = append(errs, k.DB.Close(), k.Refills.Close())
-	}
-	return errors.Join(errs...)
-}
-
-func newServer(cfg *Config, keyspaces map[string]*proxy.Keyspace, sequences *sequence.Registry, keyed *keyedSequences, log *slog.Logger) (*proxy.Server, error) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return nil, fmt.Errorf("make the RSA key: %w", err)
-	}
-	certificate := cfg.TLS.Certificate
-	if certificate == nil {
-		if certificate, err = selfSigned(key); err != nil {
-			return nil, fmt.Errorf("make a certificate: %w", err)
+// closeKeyspaces closes the pools. A server that went away before is told of, and
+// no reason to fail.
+func closeKeyspaces(keyspaces map[string]*proxy.Keyspace, log *slog.Logger) {
+	for name, k := range keyspaces {
+		if err := errors.Join(k.DB.Close(), k.Refills.Close()); err != nil {
+			log.Info("connections to a server not closed in order", "keyspace", name, "err", err)
 		}
 	}
-	users := make([]proxy.User, 0, len(cfg.Users))
-	for _, u := range cfg.Users {
-		users = append(users, proxy.User{Name: u.Name, Password: u.Password, Plugin: u.Plugin})
-	}
-	if cfg.Users == nil {
-		users = nil
-	}
+}
+
+func newServer(cfg *Config, keyspaces map[string]*proxy.Keyspace, sequences *sequence.Registry, keyed *keyedSequences,
+	clientTLS *tls.Config, key *rsa.PrivateKey, log *slog.Logger) (*proxy.Server, error) {
 	return proxy.New(proxy.Config{
-		Keyspaces: keyspaces, Default: cfg.DefaultKeyspace, Users: users,
-		TLS: &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12},
-		RSA: key, Sequences: sequences, Keyed: keyed.get, VSchema: cfg.VSchema, OnExplicitID: cfg.Tables.OnExplicitIDOf, Logger: log,
+		Keyspaces: keyspaces, Default: cfg.DefaultKeyspace, Users: proxyUsers(cfg.Users),
+		TLS: clientTLS, RequireTLS: cfg.TLS.Required, RSA: key,
+		Sequences: sequences, Keyed: keyed.get, VSchema: cfg.VSchema, OnExplicitID: cfg.Tables.OnExplicitIDOf, Logger: log,
+		MaxConnections: cfg.Limits.Connections, MaxUserConnections: cfg.Limits.PerUser, IdleBackends: cfg.Limits.IdleBackends,
+		ProxyFrom:        cfg.ProxyProtocol.From,
+		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle,
+		ReadTimeout: cfg.Timeouts.Read, WriteTimeout: cfg.Timeouts.Write,
 	})
+}
+
+// proxyUsers gives the users of the file; nil, and not an empty list, for none.
+func proxyUsers(users []User) []proxy.User {
+	var list []proxy.User
+	for _, u := range users {
+		list = append(list, proxy.User{
+			Name: u.Name, Password: u.Password, Plugin: u.Plugin, RequireTLS: u.Require, MaxConnections: u.MaxConnections,
+		})
+	}
+	return list
 }

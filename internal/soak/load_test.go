@@ -229,8 +229,8 @@ var explained = []uint16{
 	1053,       // ER_SERVER_SHUTDOWN: the server or seqgate is told to stop
 	1205,       // ER_LOCK_WAIT_TIMEOUT: no ids came in time
 	1317, 1927, // ER_QUERY_INTERRUPTED and MariaDB's ER_CONNECTION_KILLED: KILL
-	2003, // the server cannot be reached
-	2013, // the server was lost
+	1429, // the server cannot be reached
+	1158, // the server was lost
 }
 
 // outcome judges an error of the driver.

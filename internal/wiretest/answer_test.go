@@ -10,6 +10,7 @@ const (
 	silent   shape = iota // no answer
 	one                   // one packet
 	results               // OK, ERR, a request for a file, or result sets
+	opened                // the same, or the definitions of a cursor
 	fetched               // rows of a cursor
 	prepared              // COM_STMT_PREPARE's answer
 	fields                // column definitions up to an EOF
@@ -21,6 +22,7 @@ const (
 type reader struct {
 	c       *client
 	step    step
+	cursor  bool // one was asked for
 	packets []packet
 }
 
@@ -31,7 +33,8 @@ func (c *client) readAnswer(s step, sh shape) ([]packet, error) {
 	switch sh {
 	case one:
 		_, err = r.next()
-	case results:
+	case results, opened:
+		r.cursor = sh == opened
 		err = r.results()
 	case fetched:
 		_, err = r.rows()
@@ -77,7 +80,9 @@ func (r *reader) results() error {
 		case 0x00:
 			more = okStatus(b)&statusMoreResults != 0
 		case 0xff:
-			return nil
+			if !r.isProgress(b) {
+				return nil
+			}
 		case 0xfb:
 			if err := r.sendFile(); err != nil {
 				return err
@@ -93,7 +98,10 @@ func (r *reader) results() error {
 
 // resultSet reads what follows a number of columns, and reports whether more results follow.
 func (r *reader) resultSet(head []byte) (more bool, err error) {
-	columns, _ := lengthEncoded(head)
+	columns, size := lengthEncoded(head)
+	if r.c.has(optionalMetadata|cacheMetadata) && len(head) > size && head[size] == 0 {
+		columns = 0 // the client knows them, or does not want to
+	}
 	for range columns {
 		if _, err := r.next(); err != nil {
 			return false, err
@@ -108,8 +116,11 @@ func (r *reader) resultSet(head []byte) (more bool, err error) {
 		if first(b) == 0xff { // the statement failed before its first row
 			return false, nil
 		}
+		if first(b) == 0x00 { // MySQL, of a statement whose cursor is open still
+			return okStatus(b)&statusMoreResults != 0, nil
+		}
 		status := eofStatus(b)
-		if status&statusCursorExists != 0 {
+		if r.cursor && status&statusCursorExists != 0 {
 			return false, nil
 		}
 		// MySQL tells of OUT parameters here, and not at the end of the rows, that an OK follows.
@@ -126,6 +137,7 @@ func (r *reader) rows() (status uint16, err error) {
 		switch {
 		case err != nil:
 			return 0, err
+		case r.isProgress(b):
 		case first(b) == 0xff:
 			return 0, nil
 		case first(b) != 0xfe:
@@ -137,6 +149,11 @@ func (r *reader) rows() (status uint16, err error) {
 	}
 }
 
+// isProgress tells MariaDB's reports of progress, which end nothing, from errors.
+func (r *reader) isProgress(b []byte) bool {
+	return r.c.has(progress) && len(b) > 3 && b[0] == 0xff && b[1] == 0xff && b[2] == 0xff && b[3] != '#'
+}
+
 func (r *reader) prepared() error {
 	b, err := r.next()
 	if err != nil || first(b) != 0 || len(b) < 9 {
@@ -145,9 +162,13 @@ func (r *reader) prepared() error {
 	r.c.stmts = append(r.c.stmts, binary.LittleEndian.Uint32(b[1:]))
 	clear(b[1:5]) // it is not compared
 	left := 0
+	definitions := !r.c.has(optionalMetadata) || len(b) > 12 && b[12] != 0
 	for _, at := range []int{5, 7} { // columns, parameters
 		n := int(binary.LittleEndian.Uint16(b[at:]))
-		if left += n; n > 0 && !r.c.has(deprecateEOF) {
+		if definitions {
+			left += n
+		}
+		if n > 0 && !r.c.has(deprecateEOF) {
 			left++
 		}
 	}

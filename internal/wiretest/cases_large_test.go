@@ -6,6 +6,7 @@ import "strings"
 var largeCases = []wireCase{
 	{name: "text around 16 KiB", steps: []step{longQuery("SELECT LENGTH('", 16<<10-16, "')"), longQuery("SELECT LENGTH('", 16<<10-15, "')"), longQuery("SELECT LENGTH('", 16<<10, "')"), longQuery("SELECT /* long */ LENGTH('", 16<<10, "')"), longQuery("SELECT LENGTH('", 64<<10, "')")}},
 	{name: "INSERT around 64 KiB", steps: []step{query("CREATE TABLE big (b LONGTEXT)"), longQuery("INSERT INTO big VALUES ('", 64<<10-30, "')"), longQuery("INSERT INTO big VALUES ('", 128<<10, "')"), query("SELECT LENGTH(b) FROM big"), query("DROP TABLE big")}},
+	{name: "70,000 columns", steps: []step{query("SELECT 1" + strings.Repeat(",1", 69_999)), prepare("SELECT 1" + strings.Repeat(",1", 69_999))}},
 	{name: "text of 16 MiB - 1", steps: []step{exactQuery(maxPayload)}},
 	{name: "text of 16 MiB - 2", steps: []step{exactQuery(maxPayload - 1)}},
 	{name: "text of 16 MiB", steps: []step{exactQuery(maxPayload + 1)}},

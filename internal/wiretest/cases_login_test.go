@@ -26,6 +26,8 @@ var loginCases = []wireCase{
 	{name: "poor user", login: login{user: "poor"}, steps: queries("SELECT CURRENT_USER(), USER()", "SELECT COUNT(*) FROM few", "DELETE FROM few WHERE id > 100")},
 	{name: "locked user", login: login{user: "locked"}},
 	{name: "expired password", login: login{user: "expired", noDatabase: true}, steps: queries("SELECT 1", "SET @a = 1")},
+	{name: "PREPARE with an expired password", login: login{user: "expired", noDatabase: true, flags: modernFlags | expiredPasswords},
+		steps: queries("PREPARE s FROM \"SELECT 1\"", "PREPARE s FROM \"INSERT INTO few VALUES (9, 'x')\"", "PREPARE s FROM \"SET PASSWORD = ''\"", "DEALLOCATE PREPARE s")},
 	{name: "expired password, client that can handle it", login: login{user: "expired", noDatabase: true, flags: modernFlags | expiredPasswords},
 		steps: queries("SELECT 1", "SET @a = 1")},
 	{name: "user that has to use TLS", login: login{user: "tlsonly", noDatabase: true}},

@@ -73,7 +73,7 @@ var resultCases = []wireCase{
 	{name: "client goes away before the answer", steps: []step{
 		connect("b", login{}), query("CREATE TABLE left_behind (a INT)").on("b"), query("BEGIN"), query("INSERT INTO left_behind VALUES (1)"), sent(query("SELECT * FROM nums a, nums b")),
 		disconnect(), query("ALTER TABLE left_behind ADD b INT").on("b"), query("SELECT COUNT(*) FROM left_behind").on("b"), query("DROP TABLE left_behind").on("b")}},
-	{name: "profiling", steps: queries("SET profiling = 1", "SELECT 'profiled'", "INSERT INTO few VALUES (1, 'x')", "SET profiling = 0", "SELECT STATE <> '', QUERY_ID FROM information_schema.PROFILING WHERE STATE LIKE 'starting%'")},
+	{name: "profiling", accounts: true, steps: queries("SET profiling = 1", "SELECT 'profiled'", "INSERT INTO few VALUES (1, 'x')", "SET profiling = 0", "SELECT STATE <> '', QUERY_ID FROM information_schema.PROFILING WHERE STATE LIKE 'starting%'")},
 }
 
 // numbered is a list of columns 1, 2, up to n.

@@ -16,6 +16,7 @@ var severalCases = []wireCase{
 	{name: "transaction flags", steps: queries("BEGIN; SELECT 1; COMMIT; SELECT 2", "SET autocommit = 0; SELECT 1; SET autocommit = 1")},
 	{name: "procedure with two results", steps: queries("CALL two_results()", "CALL two_results(); SELECT 'after'", "SELECT 'before'; CALL two_results(); CALL no_result(); SELECT 'after'")},
 	{name: "procedure with result and error", steps: queries("CALL result_then_error()", "SELECT 1; CALL result_then_error(); SELECT 'never'")},
+	{name: "procedure with a cursor of its own", steps: queries("CALL own_cursor()", "SELECT 1; CALL own_cursor(); SELECT 2")},
 	{name: "procedure without a result", steps: queries("CALL no_result()", "CALL no_result(); CALL no_result()")},
 	{name: "procedure with warnings", steps: queries("CALL warned()", "SHOW WARNINGS")},
 	{name: "procedure with variables", steps: queries("SET @b = 2; CALL out_params(1, @b, @c); SELECT @b, @c")},
@@ -52,6 +53,19 @@ var severalCases = []wireCase{
 	{name: "two pipelined texts", steps: []step{pipelined(query("SELECT 1; SELECT 2"), query("SET @a = 1; INSERT INTO few VALUES (1, 'x')"), query("SELECT 3; SELECT 4"))}},
 	{name: "LOAD DATA LOCAL among others", steps: []step{query("CREATE TABLE loaded_here (a INT)"),
 		query("SELECT 1; LOAD DATA LOCAL INFILE 'f' INTO TABLE loaded_here; SELECT COUNT(*) FROM loaded_here").withFile("1\n2\n"), query("DROP TABLE loaded_here")}},
+	{name: "LOAD DATA LOCAL in a text taken apart", steps: []step{
+		query("CREATE TABLE loaded_too (a INT); LOAD DATA LOCAL INFILE 'f' INTO TABLE loaded_too; SELECT COUNT(*) FROM loaded_too").withFile("1\n2\n", "3\n"),
+		query("CREATE TABLE loaded_too (a INT); LOAD DATA LOCAL INFILE 'f' INTO TABLE loaded_too"),
+		query("DROP TABLE IF EXISTS nosuch; LOAD DATA LOCAL INFILE 'f' INTO TABLE nosuch; SELECT 1").withFile("1\n"), query("DROP TABLE loaded_too")}},
+	{name: "error of syntax in a text taken apart", steps: queries("DROP TABLE IF EXISTS nosuch; SELEKT 1; INSERT INTO few VALUES (1, 'x') ; ; ", "DROP TABLE IF EXISTS nosuch;\n\n SELECT 1 +\n\n; INSERT INTO few VALUES (1, 'x')",
+		"DROP TABLE IF EXISTS nosuch; -- c\nSELECT 1\n, ) ; INSERT INTO few VALUES (1, 'x'), (2, 'y'), (3, 'z'), (4, 'a'), (5, 'b'), (6, 'c')", "DROP TABLE IF EXISTS nosuch; SELEKT 'äx'; INSERT INTO few VALUES (1, 'äääääääääääääääääääääääääääääääääääääääää')",
+		"DROP TABLE IF EXISTS nosuch; SELEKT aä; INSERT INTO few VALUES (1, 'äääääääääääääääääääääääääääääääääääääääää')",
+		"DROP TABLE IF EXISTS nosuch; PREPARE p FROM 'SELECT ('; INSERT INTO few VALUES (1, 'x')", "DROP TABLE IF EXISTS nosuch; SELECT 'it''s' 'x'x y; INSERT INTO few VALUES (1, 'x')",
+		"DROP TABLE IF EXISTS nosuch; DROP nosuch", "DROP TABLE IF EXISTS nosuch; INSERT INTO few VALUES (1, 'x'", "DROP TABLE IF EXISTS nosuch;; INSERT INTO few VALUES (1, 'x');")},
+	{name: "comments at the end of a text taken apart", steps: queries("DROP TABLE IF EXISTS nosuch; DELETE FROM few WHERE id = 99; -- INSERT", "DROP TABLE IF EXISTS nosuch; # INSERT\n;;", "DROP TABLE IF EXISTS nosuch; /* INSERT */;; -- x", "USE {db}; /*! */ /* INSERT */")},
+	{name: "unusual quotes in a text taken apart", steps: queries("DROP TABLE IF EXISTS nosuch; SELECT \";\", 'a\\';b'; INSERT INTO few VALUES (1, 'x')", "SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'", "USE {db}; SELECT \"id\" FROM few WHERE s = 'a\\'; INSERT INTO \"few\" VALUES (1, 'x')")},
+	{name: "FOUND_ROWS() over a text with an INSERT", steps: queries("SELECT SQL_CALC_FOUND_ROWS n FROM nums LIMIT 1", "SET @a = FOUND_ROWS(); INSERT INTO few VALUES (1, 'x')", "SELECT FOUND_ROWS(), @a")},
+	{name: "FOUND_ROWS() over a text taken apart", steps: queries("SELECT SQL_CALC_FOUND_ROWS n FROM nums LIMIT 1", "DROP TABLE IF EXISTS nosuch; SET @a = FOUND_ROWS(); INSERT INTO few VALUES (1, 'x')", "SELECT FOUND_ROWS(), @a")},
 	{name: "stored function", steps: queries("SELECT twice(id) FROM few; SELECT twice(21)")},
 }
 

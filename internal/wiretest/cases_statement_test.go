@@ -28,6 +28,8 @@ var statementCases = []wireCase{
 	{name: "execute an INSERT after the table changed", steps: []step{query("CREATE TABLE regrown (a INT)"), prepare("INSERT INTO regrown VALUES (?)"), execute(1, noCursor, integer(1)), query("ALTER TABLE regrown ADD b INT"), execute(1, noCursor, integer(2)), query("DROP TABLE regrown"), execute(1, noCursor, integer(3))}},
 	{name: "execute a SHOW and a SET", steps: []step{prepare("SHOW TABLES LIKE 'few'"), execute(1, noCursor), prepare("SET @a = ?"), execute(2, noCursor, integer(5)), query("SELECT @a")}},
 	{name: "execute a procedure", steps: []step{prepare("CALL two_results()"), execute(1, noCursor), prepare("CALL no_result()"), execute(2, noCursor), prepare("CALL result_then_error()"), execute(3, noCursor)}},
+	{name: "execute a procedure with a cursor of its own", steps: []step{prepare("CALL own_cursor()"), execute(1, noCursor),
+		prepare("INSERT INTO few VALUES (?, NULL)"), executeAgain(1)}},
 	{name: "OUT parameters", steps: []step{prepare("CALL out_params(?, ?, ?)"), execute(1, noCursor, integer(1), integer(2), text("")), prepare("CALL result_and_out(?)"), execute(2, noCursor, integer(0)), query("SELECT 1")}},
 	{name: "OUT parameters without PS_MULTI_RESULTS", login: login{flags: modernFlags &^ psMultiResults}, steps: []step{prepare("CALL out_params(?, ?, ?)"), execute(1, noCursor, integer(1), integer(2), text("")), query("SELECT 1")}},
 	{name: "OUT parameters without PS_MULTI_RESULTS, EOF", login: login{flags: classicFlags &^ psMultiResults}, steps: []step{prepare("CALL out_params(?, ?, ?)"), execute(1, noCursor, integer(1), integer(2), text("")), query("SELECT 1")}},

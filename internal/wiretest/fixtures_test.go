@@ -33,6 +33,7 @@ var tables = []string{
 	"CREATE PROCEDURE out_params(IN a INT, INOUT b INT, OUT c VARCHAR(20)) BEGIN SET b = a + b, c = 'out'; END",
 	"CREATE PROCEDURE result_and_out(OUT a INT) BEGIN SELECT 'before' AS r; SET a = 42; END",
 	"CREATE PROCEDURE result_then_error() BEGIN SELECT 1 AS a; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'stop', MYSQL_ERRNO = 5000; END",
+	"CREATE PROCEDURE own_cursor() BEGIN DECLARE n INT; DECLARE c CURSOR FOR SELECT id FROM few; OPEN c; FETCH c INTO n; CLOSE c; SELECT n; END",
 	"CREATE PROCEDURE no_result() BEGIN DO 1; END",
 	"CREATE PROCEDURE warned() BEGIN SELECT CAST('1x' AS SIGNED) AS w; SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT = 'careful'; END",
 	"CREATE FUNCTION twice(a INT) RETURNS INT DETERMINISTIC RETURN 2 * a",
@@ -88,10 +89,10 @@ func dropOthers(ctx context.Context, db *sql.DB, database string) error {
 	return err
 }
 
-// others lists the tables of a database that are no fixtures.
+// others lists the tables of a database that are neither fixtures nor sequences, to which seqgate hands ids back.
 func others(ctx context.Context, db *sql.DB, database string) ([]string, error) {
 	rows, err := db.QueryContext(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE = 'BASE TABLE'"+
-		" AND TABLE_NAME NOT IN ('nums', 'few', 'types')", database)
+		" AND TABLE_NAME NOT IN ('nums', 'few', 'types') AND TABLE_COMMENT <> 'vitess_sequence'", database)
 	if err != nil {
 		return nil, err
 	}

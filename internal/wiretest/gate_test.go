@@ -20,9 +20,9 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// startGate serves a seqgate in front of one database of s until the test's end, and gives its address. Clients log in
-// with their own accounts, as with no list of users in its configuration.
-func startGate(t *testing.T, s *servertest.Server, database string) string {
+// startGate serves a seqgate in front of one database of s until the test's end, and gives its address. Without users
+// clients log in with their own accounts.
+func startGate(t *testing.T, s *servertest.Server, database string, users []proxy.User) string {
 	t.Helper()
 	pool := s.Open(t, database)
 	log := slog.New(slog.DiscardHandler)
@@ -34,9 +34,9 @@ func startGate(t *testing.T, s *servertest.Server, database string) string {
 	p, err := proxy.New(proxy.Config{
 		Keyspaces: map[string]*proxy.Keyspace{"main": {
 			Name: "main", Database: database, DB: pool, Refills: pool,
-			Backend: &backend.Backend{Network: "tcp", Addr: s.Addr, User: s.User, Password: s.Password, TLS: backend.TLSAsClient},
+			Backend: &backend.Backend{Network: "tcp", Addr: s.Addr, User: "app", Password: "app", TLS: backend.TLSAsClient},
 		}},
-		Default: "main", Sequences: sequences, Logger: log, TLS: certificate, RSA: key,
+		Default: "main", Users: users, IdleBackends: 10, Sequences: sequences, Logger: log, TLS: certificate, RSA: key,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -169,7 +169,11 @@ func (c *client) handshakeResponse(l login, plugin string) []byte {
 	b := append(c.responseHead(l), l.user...)
 	b = append(b, 0)
 	auth := scramble(plugin, l.password, c.greeting.salt)
-	b = appendLengthEncoded(b, string(auth)) // the same as one byte of length, for what is this short
+	if c.has(secureConnection) {
+		b = appendLengthEncoded(b, string(auth)) // the same as one byte of length, for what is this short
+	} else {
+		b = append(b, 0) // a text, in which no proof can be: it may hold a NUL
+	}
 	if c.has(connectWithDB) {
 		b = append(append(b, l.database...), 0)
 	}

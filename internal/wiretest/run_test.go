@@ -12,6 +12,7 @@ import (
 type run struct {
 	tb             testing.TB
 	addr, database string
+	table          string // the case's own
 	patience       time.Duration
 	clients        map[string]*client
 	ids            map[*client]string // CONNECTION_ID(), where learned
@@ -27,7 +28,7 @@ type exchange struct {
 
 // perform runs a case and gives its trace.
 func perform(tb testing.TB, addr, database string, c wireCase) []exchange {
-	r := &run{tb: tb, addr: addr, database: database, patience: c.patience,
+	r := &run{tb: tb, addr: addr, database: database, table: tableOf(c.name), patience: c.patience,
 		clients: make(map[string]*client), ids: make(map[*client]string)}
 	if r.patience == 0 {
 		r.patience = defaultPatience
@@ -65,8 +66,9 @@ func (r *run) connect(name string, l login, sees bool) {
 	r.trace = append(r.trace, e)
 }
 
-// describe tells of a greeting what has to be alike.
+// describe tells of a greeting what has to be alike. That TLS can be had is seqgate's own matter.
 func (g greeting) describe() string {
+	g.flags &^= useTLS
 	return fmt.Sprintf("greeting of %s, flags %#x, charset %d, status %#x, plugin %s", g.version, g.flags, g.charset, g.status, g.plugin)
 }
 
@@ -133,7 +135,12 @@ func (r *run) ask(c *client, sql string) ([]string, error) {
 	return rows, nil
 }
 
-var placeholder = regexp.MustCompile(`\{(db|id|cid)(?::(\w*))?\}`)
+var placeholder = regexp.MustCompile(`\{(db|table|id|cid)(?::(\w*))?\}`)
+
+// tableOf makes a table's name of a case's.
+func tableOf(name string) string {
+	return "case_" + regexp.MustCompile(`\W+`).ReplaceAllString(name, "_")
+}
 
 // expand puts what stands for placeholders into a text.
 func (r *run) expand(text string) string {
@@ -142,6 +149,8 @@ func (r *run) expand(text string) string {
 		switch c := r.clients[part[2]]; {
 		case part[1] == "db":
 			return r.database
+		case part[1] == "table":
+			return r.table
 		case c == nil:
 			r.tb.Fatalf("%s: no such client", found)
 		case part[1] == "id":

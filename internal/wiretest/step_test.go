@@ -12,6 +12,7 @@ type wireCase struct {
 	name     string
 	only     string // the server that it is for: "mariadb" or "mysql"; "" for both
 	login    login  // of the first client
+	accounts bool   // it is about more accounts than one, about no database, or about what a connection has counted
 	sees     bool   // the first client's greeting and login are compared too
 	steps    []step
 	patience time.Duration // for each answer; 0 for defaultPatience
@@ -19,8 +20,8 @@ type wireCase struct {
 
 // step is one thing that a client does. It is traced under its label.
 //
-// In texts {db} stands for the case's database, {id:b} for the connection id in client b's greeting, and {cid:b} for what
-// b's server calls CONNECTION_ID(), after a learnID step.
+// In texts {db} stands for the case's database, {table} for the name of a table of its own, {id:b} for the connection id
+// in client b's greeting, and {cid:b} for what b's server calls CONNECTION_ID(), after a learnID step.
 type step struct {
 	label    string
 	client   string // whose it is: "" for the first, else the name of a connect step
@@ -168,7 +169,11 @@ func execute(id uint32, flags byte, params ...param) step {
 func executeAgain(id uint32, params ...param) step { return executeWith(id, noCursor, false, params) }
 
 func executeWith(id uint32, flags byte, bound bool, params []param) step {
-	return step{label: fmt.Sprintf("EXECUTE %d, flags %d, %d parameters", id, flags, len(params)), answers: []shape{results},
+	answer := results
+	if flags != noCursor {
+		answer = opened
+	}
+	return step{label: fmt.Sprintf("EXECUTE %d, flags %d, %d parameters", id, flags, len(params)), answers: []shape{answer},
 		send: func(_ *run, c *client) []byte { return frame(0, c.executePayload(id, flags, bound, params)) }}
 }
 
@@ -204,6 +209,45 @@ func (c *client) executePayload(n uint32, flags byte, bound bool, params []param
 		return append(append(b, 0), values...)
 	}
 	return append(append(append(b, 1), types...), values...)
+}
+
+// Flags of a bulk execution, and what may stand before its values.
+const (
+	bulkUnitResults = 64
+	bulkSendTypes   = 128
+
+	markValue   = 0
+	markNull    = 1
+	markDefault = 2
+	markIgnore  = 3
+)
+
+// bulk is MariaDB's COM_STMT_BULK_EXECUTE, with the types of the parameters when
+// kinds are given. Rows are made by bulkRow.
+func bulk(n uint32, flags uint16, kinds []uint16, rows ...string) step {
+	return step{label: fmt.Sprintf("BULK %d, flags %d, %d types, %.200q", n, flags, len(kinds), rows), answers: []shape{results},
+		send: func(_ *run, c *client) []byte {
+			b := binary.LittleEndian.AppendUint32([]byte{comStmtBulkExecute}, c.stmtID(n))
+			b = binary.LittleEndian.AppendUint16(b, flags)
+			for _, kind := range kinds {
+				b = binary.LittleEndian.AppendUint16(b, kind)
+			}
+			return frame(0, append(b, strings.Join(rows, "")...))
+		}}
+}
+
+// bulkRow is one row of parameters: each a param, or one of the marks.
+func bulkRow(params ...any) string {
+	var b []byte
+	for _, p := range params {
+		switch p := p.(type) {
+		case param:
+			b = append(append(b, markValue), p.value...)
+		case int:
+			b = append(b, byte(p))
+		}
+	}
+	return string(b)
 }
 
 // longData is COM_STMT_SEND_LONG_DATA.

@@ -9,27 +9,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
 // DefaultDialTimeout bounds connecting and logging in at a server.
 const DefaultDialTimeout = 10 * time.Second
-
-// Relayable are the capability flags that seqgate can relay when client and
-// server both have them. Left out: compression (it is negotiated for each hop
-// by itself), OPTIONAL_RESULTSET_METADATA and expired-password handling, which
-// go-mysql's client cannot ask a server for.
-const Relayable = mysql.CLIENT_LONG_PASSWORD | mysql.CLIENT_LONG_FLAG | mysql.CLIENT_CONNECT_WITH_DB |
-	mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_TRANSACTIONS | mysql.CLIENT_SECURE_CONNECTION |
-	mysql.CLIENT_PLUGIN_AUTH | mysql.CLIENT_CONNECT_ATTRS | mysql.CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA |
-	negotiated | mysql.CLIENT_INTERACTIVE
-
-// negotiated are the flags that change what a server sends or accepts; they
-// are set towards the server exactly as the client has them.
-const negotiated = mysql.CLIENT_FOUND_ROWS | mysql.CLIENT_IGNORE_SPACE | mysql.CLIENT_MULTI_STATEMENTS |
-	mysql.CLIENT_MULTI_RESULTS | mysql.CLIENT_PS_MULTI_RESULTS | mysql.CLIENT_LOCAL_FILES |
-	mysql.CLIENT_SESSION_TRACK | mysql.CLIENT_DEPRECATE_EOF | mysql.CLIENT_QUERY_ATTRIBUTES
 
 // TLSMode says how a connection to a server is encrypted.
 type TLSMode uint8
@@ -57,17 +43,24 @@ type Backend struct {
 // Login is who connects, and with what.
 type Login struct {
 	User, Password string
-	Database       string            // "" for none
-	Capabilities   uint32            // the client's flags, already limited to what the server offers
-	Collation      string            // name of the client's collation; "" for the library's default
-	Attributes     map[string]string // connection attributes
-	Encrypted      bool              // the client's own connection is
+	Database       string // "" for none
+	Capabilities   uint64 // the client's flags, already limited to what the server offers
+	Charset        uint8  // id of the client's collation
+	Attributes     []byte // connection attributes, as the client sent them
+	Encrypted      bool   // the client's own connection is
 }
 
 // Conn is a logged-in connection whose packets seqgate reads and writes raw.
 type Conn struct {
 	net.Conn
 	Greeting
+	OK []byte // the payload that ended its login
+
+	login     Login
+	since     time.Time // its login
+	key       string    // of a Pool; "" when it is none's
+	vetted    bool      // it has been reset before
+	idleSince time.Time
 }
 
 // ConnectError tells that a server could not be reached at all; a server that
@@ -83,6 +76,9 @@ func (e *ConnectError) Error() string {
 
 func (e *ConnectError) Unwrap() error { return e.Err }
 
+// utf8mb4 is the id of a collation that every server has.
+const utf8mb4 = 45
+
 // Known gives what the server announced, connecting once with seqgate's own
 // account when nothing is known yet. Errors: *ConnectError, *mysql.MyError.
 func (b *Backend) Known(ctx context.Context) (Greeting, error) {
@@ -92,7 +88,7 @@ func (b *Backend) Known(ctx context.Context) (Greeting, error) {
 	if known != nil {
 		return *known, nil
 	}
-	c, err := b.Dial(ctx, Login{User: b.User, Password: b.Password, Capabilities: mysql.CLIENT_DEPRECATE_EOF})
+	c, err := b.Dial(ctx, Login{User: b.User, Password: b.Password, Charset: utf8mb4})
 	if err != nil {
 		return Greeting{}, err
 	}
@@ -111,106 +107,91 @@ func (b *Backend) Forget() {
 func (b *Backend) Dial(ctx context.Context, login Login) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, DefaultDialTimeout)
 	defer cancel()
-	c, err := b.dial(ctx, login, b.tlsConfig(ctx, login.Encrypted))
+	c, err := b.dial(ctx, login)
 	if err != nil {
-		var refused *mysql.MyError
+		var refused *handshake.Refused
 		if errors.As(err, &refused) {
-			return nil, refused
+			return nil, refused.MySQL()
 		}
 		b.Forget()
+		var connect *ConnectError
+		if errors.As(err, &connect) {
+			return nil, connect
+		}
 		return nil, &ConnectError{Addr: b.Addr, Err: rootCause(err)}
 	}
 	b.mu.Lock()
-	b.known = &c.Greeting
+	known := c.Greeting // a pool changes the connection's own
+	b.known = &known
 	b.mu.Unlock()
 	return c, nil
 }
 
-func (b *Backend) dial(ctx context.Context, login Login, tlsConfig *tls.Config) (*Conn, error) {
-	var wire *greetingConn
-	dialer := func(ctx context.Context, network, addr string) (net.Conn, error) {
-		nc, err := new(net.Dialer).DialContext(ctx, network, addr)
-		if err != nil {
+func (b *Backend) dial(ctx context.Context, login Login) (*Conn, error) {
+	o, err := b.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := o.logIn(ctx, b, login)
+	if err != nil {
+		_ = o.Close() // the login's error is the one that matters
+		return nil, err
+	}
+	c, err := o.Established(ok)
+	if err != nil {
+		return nil, err
+	}
+	c.login, c.since = login, time.Now()
+	return c, nil
+}
+
+// logIn answers the greeting, and gives the payload of the server's OK.
+func (o *Opening) logIn(ctx context.Context, b *Backend, login Login) (ok []byte, err error) {
+	config, err := b.TLSFor(o.Greeting, login.Encrypted)
+	if err != nil {
+		return nil, err
+	}
+	r := login.response(o.Greeting)
+	sequence := byte(1)
+	if config != nil {
+		r.Capabilities |= handshake.SSL
+		if err := o.Encrypt(ctx, config, r.Append(nil)); err != nil {
 			return nil, err
 		}
-		deadline, _ := ctx.Deadline()
-		wire = &greetingConn{Conn: nc}
-		return wire, nc.SetDeadline(deadline)
+		sequence++
 	}
-	cc, err := client.ConnectWithDialer(ctx, b.Network, b.Addr, login.User, login.Password, login.Database,
-		dialer, func(cc *client.Conn) error { return configure(cc, login, tlsConfig) })
-	if err != nil {
-		if wire != nil {
-			if refusal := wire.refusal(); refusal != nil {
-				return nil, refusal
-			}
-		}
+	if r.Proof, err = handshake.Prove(r.Plugin, o.Greeting.Salt, login.Password, o.Secure()); err != nil {
 		return nil, err
 	}
-	g, err := wire.greeting()
-	if err != nil {
-		_ = cc.Close() // the error that matters is the greeting's
+	if err := o.Send(handshake.Packet{Sequence: sequence, Payload: r.Append(nil)}); err != nil {
 		return nil, err
 	}
-	// The library's own connection is left behind here, with its buffers: all
-	// that follows is relayed raw.
-	nc := cc.Conn.Conn
-	if nc == net.Conn(wire) {
-		nc = wire.Conn
-	}
-	c := &Conn{Conn: nc, Greeting: g}
-	return c, nc.SetDeadline(time.Time{})
+	return handshake.Authenticate(o, r.Plugin, o.Greeting.Salt, login.Password, o.Secure())
 }
 
-func configure(cc *client.Conn, login Login, tlsConfig *tls.Config) error {
-	for bit := uint32(1); bit != 0; bit <<= 1 {
-		switch {
-		case negotiated&bit == 0:
-		case login.Capabilities&bit == 0:
-			cc.UnsetCapability(bit)
-		case bit == mysql.CLIENT_DEPRECATE_EOF || bit == mysql.CLIENT_QUERY_ATTRIBUTES:
-			// the library asks for these unless told otherwise
-		default:
-			if err := cc.SetCapability(bit); err != nil {
-				return fmt.Errorf("capability %#x: %w", bit, err)
-			}
-		}
+// response gives the answer to a greeting, without its proof.
+func (login Login) response(g handshake.Greeting) handshake.Response {
+	const (
+		always  = handshake.Protocol41 | handshake.SecureConnection | handshake.PluginAuth
+		perHop  = handshake.SSL | handshake.Compress | handshake.Zstd
+		longest = 1 << 30
+	)
+	flags := login.Capabilities&^perHop&^handshake.ConnectWithDB&^handshake.ConnectAttrs | always
+	if flags>>32 == 0 {
+		flags |= handshake.LongPassword
 	}
-	if tlsConfig != nil {
-		cc.SetTLSConfig(tlsConfig)
+	if login.Database != "" {
+		flags |= handshake.ConnectWithDB
 	}
-	cc.SetAttributes(login.Attributes)
-	return cc.SetCollation(login.Collation)
-}
-
-// tlsConfig gives the configuration to encrypt with, nil for none.
-func (b *Backend) tlsConfig(ctx context.Context, clientEncrypted bool) *tls.Config {
-	switch {
-	case b.TLS == TLSDisabled,
-		b.TLS == TLSAsClient && !clientEncrypted,
-		b.TLS != TLSRequired && !b.offersTLS(ctx):
-		return nil
-	case b.TLSConfig != nil:
-		return b.TLSConfig
+	if len(login.Attributes) > 0 {
+		flags |= g.Capabilities & handshake.ConnectAttrs
 	}
-	return &tls.Config{InsecureSkipVerify: true} // these modes ask for encryption, not for identity
-}
-
-// offersTLS asks the server by its greeting. A server that cannot be reached
-// counts as one without: the dial that follows reports it.
-func (b *Backend) offersTLS(ctx context.Context) bool {
-	b.mu.Lock()
-	known := b.known
-	b.mu.Unlock()
-	if known == nil {
-		c, err := b.dial(ctx, Login{User: b.User, Password: b.Password}, nil)
-		if err != nil {
-			return false
-		}
-		known = &c.Greeting
-		_ = c.Quit() // only its greeting was wanted
+	plugin := g.Plugin
+	if _, err := handshake.Prove(plugin, g.Salt, "", true); err != nil {
+		plugin = mysql.AUTH_NATIVE_PASSWORD // the server asks for the account's own then
 	}
-	return known.Capabilities&mysql.CLIENT_SSL != 0
+	return handshake.Response{Capabilities: flags, MaxPacket: longest, Charset: login.Charset, User: login.User,
+		Database: login.Database, Plugin: plugin, Attributes: login.Attributes}
 }
 
 // Quit ends the connection as a client does, so that the server counts no

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/seqgate/seqgate/proxy"
+)
+
+// Limits bound how many connections there are at once. 0 clients is any number.
+type Limits struct {
+	Connections int // in all
+	PerUser     int // of one user, unless the user has a number of its own
+	// IdleBackends is how many connections to a keyspace's server are kept for
+	// clients to come; none when 0.
+	IdleBackends int
+}
+
+// Timeouts end clients that keep seqgate waiting.
+type Timeouts struct {
+	Handshake time.Duration // from connecting to the first command
+	Idle      time.Duration // between two commands; 0: the server's own wait_timeout rules
+	Read      time.Duration // in the middle of a packet
+	Write     time.Duration // for a client that does not take its answer
+}
+
+// ProxyProtocol is whose connections begin with a PROXY protocol header.
+type ProxyProtocol struct {
+	From []netip.Prefix
+}
+
+// userTLS are what a user's connections may be required to have.
+var userTLS = []string{string(proxy.UserTLSNone), string(proxy.UserTLSAny), string(proxy.UserTLSX509)}
+
+// requirement reads a user's TLS requirement.
+func (r *configReader) requirement(v value) proxy.UserTLS {
+	require := proxy.UserTLS(r.oneOf(v, userTLS...))
+	if require == proxy.UserTLSX509 {
+		r.needClientCA = append(r.needClientCA, v)
+	}
+	return require
+}
+
+// limit reads a number of clients; 0 is any.
+func (r *configReader) limit(v value) int {
+	const most = 1 << 30
+	n := r.countFrom(v, 0)
+	if n > most {
+		r.fail(v, "%d is more than seqgate can count: write 0 for any number", n)
+		return 0
+	}
+	return int(n)
+}
+
+// prefixes reads a list of addresses and networks; in one line they are separated by commas.
+func (r *configReader) prefixes(v value) []netip.Prefix {
+	var prefixes []netip.Prefix
+	add := func(v value, text string) {
+		if p, ok := r.prefix(v, strings.TrimSpace(text)); ok {
+			prefixes = append(prefixes, p)
+		}
+	}
+	if v.isText() {
+		for text := range strings.SplitSeq(v.node.Value, ",") {
+			add(v, text)
+		}
+		return prefixes
+	}
+	r.eachItem(v, `["10.0.0.0/8", "127.0.0.1"]`, func(v value) { add(v, r.text(v)) })
+	return prefixes
+}
+
+func (r *configReader) prefix(v value, text string) (netip.Prefix, bool) {
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+		addr = addr.Unmap()
+		return netip.PrefixFrom(addr, addr.BitLen()), true
+	}
+	p, err := netip.ParsePrefix(text)
+	switch {
+	case !v.isText(): // r.text has said so
+		return netip.Prefix{}, false
+	case err != nil || p.Addr().Is4In6():
+		r.fail(v, "%q is no address: write one such as 10.0.0.5 or fd00::5, or a network such as 10.0.0.0/8", text)
+		return netip.Prefix{}, false
+	case p != p.Masked():
+		r.fail(v, "%q has more than the network's bits: write %s, or %s for the one address", text, p.Masked(), p.Addr())
+		return netip.Prefix{}, false
+	}
+	return p, true
+}
+
+func (r *configReader) users(v value) []User {
+	users := []User{}
+	r.eachItem(v, "[{name: app, password: secret}]", func(v value) {
+		u := r.user(v)
+		if slices.ContainsFunc(users, func(o User) bool { return o.Name == u.Name && u.Name != "" }) {
+			r.fail(v, "user %q is listed twice: remove one", u.Name)
+		}
+		users = append(users, u)
+	})
+	if v.node.Kind == yaml.SequenceNode && len(users) == 0 {
+		r.fail(v, "the list is empty: add a user, or remove the key to let clients log in with their own MySQL user and password")
+	}
+	return users
+}
+
+// authPlugins are the ways to prove a password, the default first.
+var authPlugins = []string{"caching_sha2_password", "mysql_native_password"}
+
+func (r *configReader) user(v value) User {
+	u := User{Plugin: authPlugins[0], Require: proxy.UserTLSNone}
+	var named bool
+	var passwords []string
+	password := func(kind string, read func(value) string) func(value) {
+		return func(v value) {
+			passwords = append(passwords, kind)
+			u.Password = read(v)
+		}
+	}
+	r.fields(v, map[string]func(value){
+		"name": func(v value) {
+			named = true
+			if u.Name = r.text(v); u.Name == "" {
+				r.fail(v, "the name is empty: write the user's name")
+			}
+		},
+		"password":      password("password", r.text),
+		"password_env":  password("password_env", r.passwordFromEnv),
+		"password_file": password("password_file", r.passwordFromFile),
+		"plugin":        func(v value) { u.Plugin = r.oneOf(v, authPlugins...) },
+
+		"require":         func(v value) { u.Require = r.requirement(v) },
+		"max_connections": func(v value) { u.MaxConnections = r.limit(v) },
+	})
+	switch {
+	case v.node.Kind != yaml.MappingNode:
+		return u
+	case len(passwords) == 0:
+		r.fail(v, "the password is missing: write one of password, password_env, password_file")
+	case len(passwords) > 1:
+		r.fail(v, "more than one password: leave one of %s", strings.Join(passwords, ", "))
+	}
+	if !named {
+		r.fail(v, `the key "name" is missing: write name: USER`)
+	}
+	return u
+}
+
+func (r *configReader) passwordFromEnv(v value) string {
+	name := r.text(v)
+	password := r.getenv(name)
+	if name != "" && password == "" {
+		r.fail(v, "the environment variable %s is not set", name)
+	}
+	return password
+}
+
+// passwordFromFile takes the file's text without the line end that editors add.
+func (r *configReader) passwordFromFile(v value) string {
+	path := r.filePath(v)
+	if path == "" {
+		return ""
+	}
+	data, err := os.ReadFile(path)
+	password := strings.TrimRight(string(data), "\r\n")
+	switch {
+	case err != nil:
+		r.fail(v, "%s: %s", path, readError(err))
+	case password == "":
+		r.fail(v, "%s is empty: a user without a password has password: \"\"", path)
+	}
+	return password
+}

@@ -1,0 +1,115 @@
+package backend
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/handshake"
+)
+
+// Opening is a connection to a server that has said its greeting, and waits for
+// the answer.
+type Opening struct {
+	handshake.Conn
+	Greeting handshake.Greeting
+	Payload  []byte // of the greeting, as it came
+}
+
+// Open connects to the server and reads its greeting; DefaultDialTimeout bounds
+// what follows too, until the caller sets another deadline. Errors: *ConnectError;
+// *handshake.Refused when the server sent an error in place of its greeting.
+func (b *Backend) Open(ctx context.Context) (*Opening, error) {
+	ctx, cancel := context.WithTimeout(ctx, DefaultDialTimeout)
+	defer cancel()
+	c, err := new(net.Dialer).DialContext(ctx, b.Network, b.Addr)
+	if err != nil {
+		return nil, &ConnectError{Addr: b.Addr, Err: rootCause(err)}
+	}
+	o := &Opening{Conn: handshake.Conn{Conn: c}}
+	if err = o.greet(ctx); err != nil {
+		_ = c.Close() // the error that matters is the greeting's
+		var refused *handshake.Refused
+		if errors.As(err, &refused) {
+			return nil, refused
+		}
+		return nil, &ConnectError{Addr: b.Addr, Err: rootCause(err)}
+	}
+	return o, nil
+}
+
+func (o *Opening) greet(ctx context.Context) error {
+	deadline, _ := ctx.Deadline()
+	if err := o.SetDeadline(deadline); err != nil {
+		return err
+	}
+	p, err := o.Receive()
+	switch {
+	case err != nil:
+		return err
+	case len(p.Payload) > 0 && p.Payload[0] == mysql.ERR_HEADER:
+		return &handshake.Refused{Packet: p.Payload}
+	}
+	o.Payload = p.Payload
+	o.Greeting, err = handshake.ParseGreeting(p.Payload)
+	return err
+}
+
+// Encrypt goes over to TLS, with the head of the handshake response that is to
+// follow.
+func (o *Opening) Encrypt(ctx context.Context, config *tls.Config, response []byte) error {
+	if err := o.Send(handshake.Packet{Sequence: 1, Payload: handshake.SSLRequest(response)}); err != nil {
+		return err
+	}
+	secure := tls.Client(o.Conn.Conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	o.Conn.Conn = secure
+	return nil
+}
+
+// TLSFor gives the configuration to encrypt a connection with, nil for none: by
+// the backend's mode, by what the server offers, and by whether the client's own
+// connection is encrypted. Error: *ConnectError when the server lacks what is
+// required.
+func (b *Backend) TLSFor(g handshake.Greeting, clientEncrypted bool) (*tls.Config, error) {
+	offered := g.Capabilities&handshake.SSL != 0
+	switch {
+	case b.TLS == TLSDisabled, b.TLS == TLSAsClient && !clientEncrypted, b.TLS != TLSRequired && !offered:
+		return nil, nil
+	case !offered:
+		return nil, &ConnectError{Addr: b.Addr, Err: errors.New("the server does not offer TLS, which is required")}
+	case b.TLSConfig != nil:
+		return b.TLSConfig, nil
+	}
+	return &tls.Config{InsecureSkipVerify: true}, nil // these modes ask for encryption, not for identity
+}
+
+// Established gives the connection for what follows its login, which ended with an
+// OK packet of this payload.
+func (o *Opening) Established(ok []byte) (*Conn, error) {
+	g := o.Greeting
+	c := &Conn{Conn: o.Conn.Conn, OK: ok, Greeting: Greeting{Version: g.Version, ThreadID: g.ThreadID, Capabilities: g.Capabilities,
+		Charset: g.Charset, Status: handshake.OKStatus(ok), AuthPlugin: g.Plugin}}
+	return c, c.SetDeadline(time.Time{})
+}
+
+// Depart ends a connection whose client left before it said who it is, in order:
+// a server refuses all further connections of a host with too many that end there
+// (max_connect_errors), and so port scans and health checks would count for seqgate.
+func (b *Backend) Depart(ctx context.Context, o *Opening) {
+	ctx, cancel := context.WithTimeout(ctx, departTimeout)
+	defer cancel()
+	login := Login{User: b.User, Password: b.Password, Charset: utf8mb4, Encrypted: true}
+	if _, err := o.logIn(ctx, b, login); err == nil {
+		_ = (&Conn{Conn: o.Conn.Conn}).Quit() // nobody waits for it
+	}
+}
+
+// departTimeout bounds Depart.
+const departTimeout = 2 * time.Second

@@ -1,0 +1,279 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"errors"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// comStmtBulkExecute is MariaDB's command to execute a prepared statement once for
+// each of many rows of parameters ("COM_STMT_BULK_EXECUTE" in its documentation).
+const comStmtBulkExecute = 0xfa
+
+const (
+	bulkHeader    = 7   // the command, the statement's id, flags
+	bulkSendTypes = 128 // the flag that says that types stand before the rows
+)
+
+// Before each value of a bulk stands whether there is one.
+const (
+	valueFollows = iota
+	valueNull
+	valueDefault
+	valueIgnore // the column's default too, in an INSERT
+)
+
+// bulk is the parameters of a COM_STMT_BULK_EXECUTE: rows of the same types.
+type bulk struct {
+	types []param
+	rows  []byte
+}
+
+// readBulk reads what stands before the rows. Types of an earlier execution hold
+// for a packet that brings none. Its errors, and that of each, are MariaDB's own.
+func (st *statement) readBulk(payload []byte) (*bulk, error) {
+	if len(payload) < bulkHeader {
+		return nil, malformedPacket()
+	}
+	flags := binary.LittleEndian.Uint16(payload[5:])
+	if flags&^bulkSendTypes != 0 || st.params == 0 {
+		return nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS)
+	}
+	r := paramReader{b: payload, at: bulkHeader}
+	if flags&bulkSendTypes != 0 {
+		types := make([]param, st.params)
+		for i := range types {
+			if t := r.take(2); t != nil {
+				types[i].typ = binary.LittleEndian.Uint16(t)
+			}
+		}
+		if r.bad {
+			return nil, malformedPacket()
+		}
+		st.types = types
+	}
+	if len(st.types) < st.params || len(st.long) > 0 {
+		return nil, malformedBulk()
+	}
+	return &bulk{types: st.types[:st.params], rows: payload[r.at:]}, nil
+}
+
+func malformedPacket() error {
+	return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet")
+}
+
+func malformedBulk() error {
+	return mysql.NewDefaultError(mysql.ER_WRONG_ARGUMENTS, "mysqld_stmt_bulk_execute")
+}
+
+// each calls f with the parameters of each row, which are valid until it returns.
+func (b *bulk) each(f func(row []param) error) error {
+	r := paramReader{b: b.rows}
+	row := make([]param, len(b.types))
+	for r.at < len(r.b) {
+		for i := range row {
+			row[i] = r.indicated(b.types[i].typ)
+		}
+		if r.bad {
+			return malformedBulk()
+		}
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indicated reads one value of a bulk.
+func (r *paramReader) indicated(typ uint16) param {
+	p := param{typ: typ}
+	mark := r.take(1)
+	switch {
+	case r.bad:
+	case mark[0] == valueFollows:
+		p.value = r.value(byte(typ))
+	default:
+		p.mark, p.null = mark[0], true
+		r.bad = mark[0] > valueIgnore
+	}
+	return p
+}
+
+// appendIndicated appends values of a bulk as they came.
+func appendIndicated(dst []byte, params ...param) []byte {
+	for i := range params {
+		dst = append(append(dst, params[i].mark), params[i].value...)
+	}
+	return dst
+}
+
+// executeBulk executes an INSERT or REPLACE into a sequenced table for the rows of
+// a bulk. Open ids get one block, in the order of the rows.
+func (s *session) executeBulk(st *statement, payload []byte, size int) error {
+	p := st.execution()
+	b, err := st.readBulk(payload)
+	if err == nil {
+		err = s.openBulk(st, &p, b)
+	}
+	if err != nil {
+		s.front.skip(size)
+		return errors.Join(err, s.dropLong(st))
+	}
+	if err = s.beforeExecute(st, &p); err == nil {
+		err = s.composeBulk(st, &p, b)
+	}
+	s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	if err := s.sendPacket(s.scratch); err != nil {
+		return err
+	}
+	return s.settleExecute(st, &p)
+}
+
+// openBulk counts the rows of a bulk, and those whose ids are open.
+func (s *session) openBulk(st *statement, p *fillPlan, b *bulk) error {
+	p.rows = 0
+	err := b.each(func(row []param) error {
+		p.rows += len(st.slots)
+		return s.openRows(st, p, row)
+	})
+	switch {
+	case err != nil:
+		return err
+	case p.rows == 0:
+		return malformedBulk()
+	case p.open > 0 && p.binding.key.name != "":
+		return unsupported("COM_STMT_BULK_EXECUTE with a keyed sequence", p.binding.Table, "execute row by row (useBulkStmts=false)")
+	case !p.rewrites():
+		return nil
+	}
+	return s.checkIDTypes(st, p, b)
+}
+
+// checkIDTypes refuses a bulk in which an id's type, which all rows have in common,
+// cannot hold both the ids that rows bring along and generated ones.
+func (s *session) checkIDTypes(st *statement, p *fillPlan, b *bulk) error {
+	return b.each(func(row []param) error {
+		for _, slot := range st.slots {
+			if slot.State != parser.Param || s.decide(p, slot, row).State == parser.Open {
+				continue
+			}
+			if _, fits := idType(row[slot.Param].typ); !fits {
+				return unsupported("rows with and without a value of this type for '"+p.binding.Column+"' in one COM_STMT_BULK_EXECUTE", p.binding.Table,
+					"bind the id as an integer")
+			}
+		}
+		return nil
+	})
+}
+
+// idType gives the type in which ids are sent in the place of a parameter of type
+// typ, and whether values of that type fit into it.
+func idType(typ uint16) (as uint16, fits bool) {
+	switch byte(typ) {
+	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_LONGLONG:
+		return uint16(mysql.MYSQL_TYPE_LONGLONG) | typ&unsignedParam, true
+	case mysql.MYSQL_TYPE_FLOAT, mysql.MYSQL_TYPE_DOUBLE, mysql.MYSQL_TYPE_NULL,
+		mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
+		return uint16(mysql.MYSQL_TYPE_LONGLONG), false
+	}
+	return typ, true // a text
+}
+
+// composeBulk builds in s.scratch the command of the statement that fits, types
+// included: the client's own, or the one with a parameter for each id.
+func (s *session) composeBulk(st *statement, p *fillPlan, b *bulk) error {
+	if !p.rewrites() {
+		s.scratch = append(appendBulkHead(s.packetBuffer(), st.id, b.types), b.rows...)
+		return nil
+	}
+	if err := s.takeIDs(p, nil, nil); err != nil {
+		return err
+	}
+	s.scratch = appendBulkHead(s.packetBuffer(), st.filled, st.filledTypes(b.types))
+	n := 0
+	return b.each(func(row []param) error {
+		s.scratch, n = s.appendFilledRow(s.scratch, st, p, row, n)
+		return nil
+	})
+}
+
+// appendFilledRow appends a row of parameters of the filled statement. n counts the
+// ids that were written.
+func (s *session) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []param, n int) ([]byte, int) {
+	taken := 0
+	for _, slot := range st.slots {
+		dst = appendIndicated(dst, row[taken:slot.Param]...)
+		taken = slot.Param
+		if slot.State == parser.Explicit {
+			continue // it stands in the text
+		}
+		own := param{typ: uint16(mysql.MYSQL_TYPE_NULL)}
+		if slot.State == parser.Param {
+			own = row[taken]
+			taken++
+		}
+		if s.decide(p, slot, row).State == parser.Open {
+			own = own.generated(p.id(n))
+			n++
+		}
+		dst = appendIndicated(dst, own.widened())
+	}
+	return appendIndicated(dst, row[taken:]...), n
+}
+
+func appendBulkHead(dst []byte, id uint32, types []param) []byte {
+	dst = binary.LittleEndian.AppendUint32(append(dst, comStmtBulkExecute), id)
+	dst = binary.LittleEndian.AppendUint16(dst, bulkSendTypes)
+	for _, t := range types {
+		dst = binary.LittleEndian.AppendUint16(dst, t.typ)
+	}
+	return dst
+}
+
+// filledTypes gives the types of the filled statement's parameters.
+func (st *statement) filledTypes(types []param) []param {
+	var all []param
+	taken := 0
+	for _, slot := range st.slots {
+		all = append(all, types[taken:slot.Param]...)
+		taken = slot.Param
+		switch slot.State {
+		case parser.Open:
+			all = append(all, param{typ: uint16(mysql.MYSQL_TYPE_LONGLONG)})
+		case parser.Param:
+			typ, _ := idType(types[taken].typ)
+			all = append(all, param{typ: typ})
+			taken++
+		}
+	}
+	return append(all, types[taken:]...)
+}
+
+// generated gives a generated id in the type in which ids stand in p's place.
+func (p param) generated(id int64) param {
+	typ, _ := idType(p.typ)
+	if byte(typ) == mysql.MYSQL_TYPE_LONGLONG {
+		return param{typ: typ, value: binary.LittleEndian.AppendUint64(nil, uint64(id))}
+	}
+	text := strconv.AppendInt([]byte{0}, id, 10)
+	text[0] = byte(len(text) - 1)
+	return param{typ: typ, value: text}
+}
+
+// widened gives a value in that type.
+func (p param) widened() param {
+	if p.null {
+		return p
+	}
+	if n, ok := p.integer(); ok {
+		p.value = binary.LittleEndian.AppendUint64(nil, uint64(n))
+	}
+	return p
+}

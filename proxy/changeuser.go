@@ -1,0 +1,175 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/handshake"
+)
+
+// changeUser is COM_CHANGE_USER: another login on the same connection. As at the
+// login, the server judges it, or with a list of users seqgate does.
+func (s *session) changeUser() error {
+	payload, size, err := s.shortPacket()
+	if err != nil {
+		return err
+	}
+	sequence := s.front.unread()[headerSize-1]
+	command := append([]byte(nil), payload...)
+	s.front.skip(size)
+	change, malformed := handshake.ParseChangeUser(command, s.capabilities)
+	keyspace, database := s.srv.keyspaceFor(change.Database)
+	switch {
+	case s.pool() != nil: // another connection is taken, of whichever server
+	case change.Database == "":
+		keyspace, database = s.keyspace, "" // as with the server itself
+	case malformed == nil && keyspace.Backend.Addr != s.keyspace.Backend.Addr:
+		s.out.sequence = sequence + 1
+		return elsewhere(s.keyspace.Name, change.Database)
+	}
+	switch {
+	case s.pool() == nil:
+		err = s.relayChange(handshake.Packet{Sequence: sequence, Payload: change.Rewrite(command, database)}, change, malformed)
+	case malformed != nil:
+		err = mysql.NewDefaultError(mysql.ER_UNKNOWN_COM_ERROR) // as MySQL says it
+	default:
+		err = s.verifyChange(change, sequence, keyspace, database)
+	}
+	var refused *handshake.Refused
+	if errors.As(err, &refused) {
+		// The client was told. MySQL ends the connection now, MariaDB goes on with the
+		// former user in a session that has begun anew.
+		s.beginAnew(sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown})
+		return nil
+	}
+	if err != nil {
+		return errors.Join(errLoginFailed, err, s.report(err))
+	}
+	s.peer = isPeer(change.Attributes)
+	s.srv.mu.Lock() // who kills it looks at these
+	s.keyspace, s.user = keyspace, change.User
+	s.srv.mu.Unlock()
+	s.beginAnew(sessionState{database: database, databaseKnown: isPlainName(database), lastIDKnown: true})
+	return nil
+}
+
+// errLoginFailed ends a session whose client did not prove who it is.
+var errLoginFailed = errors.New("COM_CHANGE_USER was refused")
+
+// relayChange passes the command on, and the authentication that follows.
+func (s *session) relayChange(command handshake.Packet, change handshake.ChangeUser, malformed error) error {
+	front, back := wirePackets{s.front}, wirePackets{s.back}
+	if handshake.SendsPassword(change.Plugin) && s.frontSecure && !s.backSecure {
+		return handshake.ErrInsecureServer
+	}
+	if err := back.Send(command); err != nil {
+		return &backendError{err}
+	}
+	r := handshake.Relay{Front: front, Back: back, FrontSecure: s.frontSecure, BackSecure: s.backSecure,
+		Plugin: change.Plugin, Salt: s.salt, Key: s.srv.cfg.RSA, PublicKey: s.srv.publicKey}
+	ok, err := r.Run()
+	switch {
+	case err != nil:
+		return relayFailure(err)
+	case malformed != nil:
+		return malformed // nothing is known of whose session it is
+	}
+	s.salt = r.Salt
+	if packet, valid := parseOK(ok.Payload); valid {
+		s.answer.status = packet.status
+	}
+	if err := s.becomes(change.User); err != nil {
+		s.out.sequence = ok.Sequence
+		return err
+	}
+	if err := front.Send(ok); err != nil {
+		return &frontError{err}
+	}
+	return nil
+}
+
+// becomes takes one of a user's places in place of the former user's.
+func (s *session) becomes(user string) (err error) {
+	s.leave()
+	s.leave, err = s.srv.admitUser(user)
+	return err
+}
+
+// relayFailure tells whose connection failed in a relayed authentication.
+func relayFailure(err error) error {
+	var refused *handshake.Refused
+	var own *mysql.MyError
+	var front *handshake.FrontError
+	switch {
+	case errors.As(err, &refused), errors.As(err, &own):
+		return err
+	case errors.As(err, &front):
+		return &frontError{front.Err}
+	}
+	return &backendError{err}
+}
+
+// verifyChange verifies the client by the list of users, and gives it another
+// connection to the backend, so that nothing of the former user's is left.
+func (s *session) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *Keyspace, database string) error {
+	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: s.salt, switches: s.has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence}
+	if !c.switches {
+		c.plugin = mysql.AUTH_NATIVE_PASSWORD
+	}
+	err := s.srv.verify(wirePackets{s.front}, &c, s.front.RemoteAddr())
+	s.out.sequence = c.sequence + 1
+	if err == nil && !s.srv.user(change.User).admits(encryptionOf(s.front.Conn)) {
+		err = accessDenied(change.User, s.front.RemoteAddr(), len(c.proof) > 0)
+	}
+	if err == nil {
+		err = s.becomes(change.User)
+	}
+	if err != nil {
+		return err
+	}
+	login := s.loginInto(database)
+	login.User, login.Password = keyspace.Backend.User, keyspace.Backend.Password
+	login.Charset, login.Attributes = change.Charset, change.Attributes
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.cfg.HandshakeTimeout)
+	defer cancel()
+	back, err := s.srv.connect(ctx, keyspace, login)
+	if err != nil {
+		return err
+	}
+	former, lost := s.conn, s.lost
+	s.adopt(back, login)
+	if !lost {
+		_ = former.Quit() // it is not needed any more
+	}
+	if err := c.welcome(wirePackets{s.front}, back.OK); err != nil {
+		return &frontError{err}
+	}
+	return nil
+}
+
+// wirePackets is a session's connection, packet by packet, for an authentication.
+type wirePackets struct{ *wire }
+
+// maxLoginPacket bounds a packet of an authentication.
+const maxLoginPacket = 256 << 10
+
+func (w wirePackets) Receive() (handshake.Packet, error) {
+	payload, size, sequence, err := w.packet(maxLoginPacket)
+	if err != nil {
+		return handshake.Packet{}, err
+	}
+	p := handshake.Packet{Sequence: sequence, Payload: append([]byte(nil), payload...)}
+	w.skip(size)
+	return p, nil
+}
+
+func (w wirePackets) Send(packets ...handshake.Packet) error {
+	var b []byte
+	for _, p := range packets {
+		b, _ = appendPacket(b, p.Sequence, p.Payload)
+	}
+	_, err := w.Write(b)
+	return err
+}

@@ -1,0 +1,194 @@
+package proxy
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	defaultReadTimeout  = 30 * time.Second // net_read_timeout
+	defaultWriteTimeout = time.Minute      // net_write_timeout
+
+	// clientGrace is how long a statement goes on undisturbed after its client left.
+	clientGrace = time.Second
+)
+
+// ends is what a session learns of its two sides while it does not read from
+// them. The watcher's goroutine and timers note it here and interrupt the
+// session, which acts on it in its own time.
+type ends struct {
+	unwatchFront, unwatchBack func()
+
+	backEnded atomic.Bool
+	killed    atomic.Bool // a client asked to end the session
+
+	mu    sync.Mutex
+	grace *time.Timer // a client that left; nil while it is there
+	over  bool        // the session has ended: nothing is to be touched any more
+}
+
+// attend bounds what the two sides may keep the session waiting for, and has
+// their ends noticed.
+func (s *session) attend() {
+	s.front.readLimit = cmp.Or(s.srv.cfg.ReadTimeout, defaultReadTimeout)
+	s.front.writeLimit = cmp.Or(s.srv.cfg.WriteTimeout, defaultWriteTimeout)
+	s.ends.unwatchFront = s.watch(s.front, s.startGrace)
+	s.attendBack()
+}
+
+func (s *session) attendBack() {
+	s.back.writeLimit = s.front.writeLimit
+	s.back.interrupted = s.clientLeft
+	s.ends.unwatchBack = s.watch(s.back, s.noteBackEnd)
+}
+
+// exchangeBack has the session go on with another connection to its backend. It
+// gives the former one, which is the caller's from then on.
+func (s *session) exchangeBack(c net.Conn) (former net.Conn) {
+	if s.ends.unwatchBack != nil {
+		s.ends.unwatchBack()
+	}
+	s.ends.backEnded.Store(false)
+	former = s.back.Conn
+	s.back.release()
+	s.ends.mu.Lock()
+	s.back = newWire(c)
+	s.ends.mu.Unlock()
+	s.attendBack()
+	return former
+}
+
+// cutOff ends the backend connection from outside of the session.
+func (s *session) cutOff() {
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	_ = s.back.Close() // the session is told by that
+}
+
+// watch has gone called at the end of w's peer. A session that cannot be watched
+// does without.
+func (s *session) watch(w *wire, gone func()) (stop func()) {
+	stop, err := s.srv.hangups.watch(w.Conn, gone)
+	if err != nil {
+		s.log.Warn("the ends of a session's connections will be noticed late", "err", err)
+	}
+	return stop
+}
+
+// disregard ends what attend began, and leaves the connections as they were. It
+// must be called before they are closed or another session's. It may be called
+// again.
+func (s *session) disregard() error {
+	for _, unwatch := range []func(){s.ends.unwatchFront, s.ends.unwatchBack} {
+		if unwatch != nil {
+			unwatch()
+		}
+	}
+	s.ends.unwatchFront, s.ends.unwatchBack = nil, nil
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	if s.ends.over {
+		return nil
+	}
+	s.ends.over = true
+	if s.ends.grace != nil {
+		s.ends.grace.Stop()
+		return s.back.SetDeadline(time.Time{})
+	}
+	return s.back.clearDeadlines()
+}
+
+// noteBackEnd wakes the session to see that its server has gone: now, or before
+// it waits for its client again.
+func (s *session) noteBackEnd() {
+	s.ends.backEnded.Store(true)
+	interrupt(s.front.Conn)
+}
+
+// passLastWords gives the client what a server that closed the connection while
+// nothing was asked of it has said before, such as why, and ends the session.
+func (s *session) passLastWords() error {
+	s.boundary = false // a QUIT would reach nobody
+	s.back.readLimit = lastWordsLimit
+	for {
+		if unread := s.back.unread(); len(unread) > 0 {
+			if err := s.writeFront(unread); err != nil {
+				return err
+			}
+			s.back.skip(len(unread))
+		}
+		if err := s.back.fill(); errors.Is(err, io.EOF) {
+			return io.EOF
+		} else if err != nil {
+			return &backendError{err}
+		}
+	}
+}
+
+// startGrace gives the statement under way some time to end, or to be sent.
+func (s *session) startGrace() {
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	if !s.ends.over {
+		s.ends.grace = time.AfterFunc(clientGrace, s.endGrace)
+	}
+}
+
+// endGrace wakes the session from waiting for its server's answer.
+func (s *session) endGrace() {
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	if !s.ends.over {
+		interrupt(s.back.Conn)
+	}
+}
+
+// clientLeft lets the server know that the client has gone, as it would by
+// itself without seqgate between: so SLEEP() and GET_LOCK() end, which look for
+// it. The command was sent whole by then, and the client has sent no other, not
+// even QUIT: the server goes by that too.
+func (s *session) clientLeft() {
+	if s.halfClosed {
+		return
+	}
+	// The client has closed its side: reading what it sent before waits for nothing.
+	if !s.sent || len(s.front.unread()) > 0 || s.front.fill() == nil {
+		s.startGrace()
+		return
+	}
+	s.halfClosed = true
+	if half, ok := socketConn(s.back.Conn).(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // it has failed: then reading the answer fails too
+	}
+}
+
+// socketConn gives the connection underneath TLS and the like.
+func socketConn(c net.Conn) net.Conn {
+	for {
+		outer, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return c
+		}
+		c = outer.NetConn()
+	}
+}
+
+// socketOf gives the socket that a connection's bytes go through in the end, nil
+// when there is none to be seen.
+func socketOf(c net.Conn) syscall.RawConn {
+	sc, ok := socketConn(c).(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
+}

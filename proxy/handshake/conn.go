@@ -1,0 +1,82 @@
+package handshake
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+)
+
+// HeaderSize is that of a packet: 3 bytes of length, 1 of sequence number.
+const HeaderSize = 4
+
+// maxPayload is the longest payload that a login has: connection attributes alone
+// may take 64 KiB.
+const maxPayload = 256 << 10
+
+// Packet is one packet of a login.
+type Packet struct {
+	Sequence byte
+	Payload  []byte
+}
+
+// Conn reads and writes the packets of a login. It reads no byte beyond the
+// packet that was asked for, so that what follows can be read from the connection
+// itself.
+type Conn struct {
+	net.Conn
+}
+
+// Receive reads one packet. What a peer announces costs nothing before it came.
+func (c *Conn) Receive() (Packet, error) {
+	var header [HeaderSize]byte
+	if _, err := io.ReadFull(c.Conn, header[:]); err != nil {
+		return Packet{}, err
+	}
+	length := int(header[0]) | int(header[1])<<8 | int(header[2])<<16
+	if length > maxPayload {
+		return Packet{}, fmt.Errorf("a packet of %d bytes in a login", length)
+	}
+	const sure = 1024
+	payload := make([]byte, min(length, sure))
+	for read := 0; read < length; {
+		n, err := io.ReadFull(c.Conn, payload[read:])
+		if err != nil {
+			return Packet{}, unexpected(err)
+		}
+		read += n
+		payload = append(payload, make([]byte, min(length-read, read))...)
+	}
+	return Packet{header[3], payload}, nil
+}
+
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Send writes packets of a login, all at once.
+func (c *Conn) Send(packets ...Packet) error {
+	var b []byte
+	for _, p := range packets {
+		n := len(p.Payload)
+		b = append(b, byte(n), byte(n>>8), byte(n>>16), p.Sequence)
+		b = append(b, p.Payload...)
+	}
+	_, err := c.Write(b)
+	return err
+}
+
+// Encrypted reports whether the connection has gone over to TLS.
+func (c *Conn) Encrypted() bool {
+	_, ok := c.Conn.(*tls.Conn)
+	return ok
+}
+
+// Secure reports whether a password may be sent as it is: over TLS, or a socket
+// of this machine.
+func (c *Conn) Secure() bool {
+	return c.Encrypted() || c.LocalAddr().Network() == "unix"
+}

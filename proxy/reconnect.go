@@ -1,0 +1,127 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/handshake"
+)
+
+// With a list of users it is seqgate that logs in at the backend, so it can do so
+// again: a session whose backend connection ended goes on with another one, when
+// it has nothing to lose that its client would rely on without being told.
+
+// nothingToLose reports whether the session is as one that has just begun, but for
+// its default database and LAST_INSERT_ID(), which are kept. A client that is told
+// of the loss, by the error of a statement, also loses what a SELECT has made: a
+// variable of its own, a lock, a LAST_INSERT_ID() that seqgate does not know.
+func (s *session) nothingToLose(told bool) bool {
+	const autocommit, transaction = mysql.SERVER_STATUS_AUTOCOMMIT, mysql.SERVER_STATUS_IN_TRANS
+	return s.pool() != nil && !s.settled && !s.prepared && s.state.databaseKnown && !s.ends.killed.Load() &&
+		s.answer.status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.state.lastIDKnown)
+}
+
+// pool gives the connections that sessions of the keyspace are made of; nil where
+// each client logs in by itself.
+func (s *session) pool() *backend.Pool { return s.srv.pools[s.keyspace.Name] }
+
+// lose gives up the backend connection. The next command that needs one gets
+// another.
+func (s *session) lose() {
+	s.lost = true
+	if s.ends.unwatchBack != nil {
+		s.ends.unwatchBack()
+		s.ends.unwatchBack = nil
+	}
+	s.ends.backEnded.Store(false)
+	s.threadID.Store(0)
+	s.state.environmentKnown = false
+	s.back.release()
+	_ = s.back.Close() // it has failed
+}
+
+// connected sees to it that there is a backend connection.
+func (s *session) connected() error {
+	if !s.lost {
+		return nil
+	}
+	login := s.loginInto(s.state.database)
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.cfg.HandshakeTimeout)
+	defer cancel()
+	back, err := s.srv.connect(ctx, s.keyspace, login)
+	if err != nil {
+		return err
+	}
+	s.adopt(back, login)
+	id := s.state.lastID
+	s.temporary = nil
+	s.state = sessionState{database: login.Database, databaseKnown: true, lastID: id, lastIDKnown: true, restore: id != 0}
+	s.log.Info("session goes on with another connection to its server")
+	return nil
+}
+
+// connect gives a connection to a keyspace's server, which must have all that the
+// client was told of by that of the default keyspace.
+func (s *Server) connect(ctx context.Context, k *Keyspace, login backend.Login) (*backend.Conn, error) {
+	c, err := s.pools[k.Name].Get(ctx, login)
+	if err != nil {
+		return nil, err
+	}
+	const others = perHop | handshake.LongPassword | handshake.PluginAuth | handshake.ConnectWithDB
+	if lacks := login.Capabilities &^ c.Capabilities &^ others; lacks != 0 {
+		return nil, errors.Join(lacking(k.Name, s.cfg.Default, lacks), c.Quit())
+	}
+	return c, nil
+}
+
+// lacking refuses a client whose capabilities are those of another server.
+func lacking(keyspace, other string, flags uint64) error {
+	return fmt.Errorf("the server of keyspace '%s' lacks capabilities (%#x) that the one of '%s' has; let clients connect to a seqgate for each",
+		keyspace, flags, other)
+}
+
+// loginInto gives the login of another backend connection of this session: what
+// COM_SET_OPTION has changed since its own login outlives it.
+func (s *session) loginInto(database string) backend.Login {
+	const option = uint64(mysql.CLIENT_MULTI_STATEMENTS)
+	login := s.login
+	login.Database = database
+	login.Capabilities = login.Capabilities&^option | s.capabilities&option
+	return login
+}
+
+// adopt goes over to another backend connection.
+func (s *session) adopt(back *backend.Conn, login backend.Login) {
+	s.exchangeBack(back.Conn)
+	s.conn, s.login, s.lost = back, login, false
+	s.threadID.Store(back.ThreadID)
+	s.answer.status = back.Status
+}
+
+// giveBack ends the session's use of its backend connection: others may have it
+// after, when all commands were sent and answered whole.
+func (s *session) giveBack() error {
+	whole := s.boundary && len(s.back.unread()) == 0
+	s.back.release()
+	switch {
+	case s.lost:
+		return nil
+	case !whole:
+		return s.back.Close() // the bytes of a QUIT could complete a command that was cut
+	case s.pool() == nil || s.unpoolable || s.halfClosed || s.ends.backEnded.Load():
+		return s.conn.Quit()
+	case s.used:
+		s.pool().Put(s.conn)
+	default:
+		s.pool().PutUnused(s.conn)
+	}
+	return nil
+}
+
+// errCommandCut ends a session whose backend went away while a command was passed
+// on piece by piece: what is left of it would be taken for the next one.
+var errCommandCut = errors.New("the server went away in the middle of a command")

@@ -1,0 +1,143 @@
+package proxy
+
+import (
+	"context"
+	"net"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// What seqgate asks in a client's session is a statement there: it changes what
+// FOUND_ROWS() and ROW_COUNT() give, it is counted, profiled and tracked, and it
+// costs a round trip. So a session is asked only for a statement that may concern
+// a table with a sequence, and whose reading depends on the answer.
+
+// insertsElsewhere reports whether an INSERT or REPLACE can only write to tables
+// without a sequence, whatever the session's settings are. s.insert has its table
+// then, if prepared: later executions look it up again.
+func (s *session) insertsElsewhere(sql []byte, prepared bool) bool {
+	if s.insert.ParsePlainTarget(sql, s.mariaDB) {
+		return !s.mayBeSequenced(s.insert.Schema, s.insert.Table)
+	}
+	return !prepared && s.writesElsewhere(sql, true)
+}
+
+// planUnlisted plans an INSERT or REPLACE that has no value for the id and reads
+// alike in every session: its ids are the same whatever the session's settings.
+// It reports false for any other; s.insert has the table.
+func (s *session) planUnlisted(p *plan, sql []byte) bool {
+	if !s.state.lastIDKnown || s.temporary != nil || !parser.Plain(sql) || s.insert.Schema == "" && !s.learnDatabase() {
+		return false
+	}
+	b, err := s.binding(s.insert.Schema, s.insert.Table)
+	if err != nil || b == nil || b.key.name != "" || !isPlainName(b.Column) {
+		return false
+	}
+	mode := parser.Mode{MariaDB: s.mariaDB}
+	if err := s.insert.Parse(sql, mode); err != nil || !s.insert.HasColumns {
+		return false
+	}
+	if s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns); err != nil || !s.insert.LeavesOut() {
+		return false
+	}
+	fill, err := newFillPlan(&s.insert, b, s.slots, mode)
+	if err != nil {
+		return false
+	}
+	fill.foundRows = s.has(mysql.CLIENT_FOUND_ROWS)
+	p.kind, p.effect, p.fill = planFill, effectOfFill(&fill), fill
+	return true
+}
+
+// maxTables is of how many tables it is looked up whether they have a sequence,
+// for a text in which each INTO counts, also those in literals.
+const maxTables = 16
+
+// writesElsewhere reports whether a text can only write to tables without a
+// sequence, of all that it may name in any reading. One that is known to write
+// names a table: with none found, it was not understood.
+func (s *session) writesElsewhere(sql []byte, writes bool) bool {
+	tables, ok := parser.Writes(nil, sql, s.state.mode)
+	if !ok || len(tables) > maxTables || writes && len(tables) == 0 {
+		return false
+	}
+	for _, t := range tables {
+		if !s.state.environmentKnown && !isPlainName(t.Schema+t.Name) || s.mayBeSequenced(t.Schema, t.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayBeSequenced reports whether a table has a sequence, as far as that can be
+// told. It asks nothing in the client's session.
+func (s *session) mayBeSequenced(schema, table string) bool {
+	if schema == "" && !s.learnDatabase() {
+		return true
+	}
+	if schema == "" {
+		schema = s.state.database
+	}
+	if schema == "" {
+		return false // the server answers 1046: no database selected
+	}
+	b, err := s.srv.catalog.Binding(s.ctx, s.keyspace, schema, table)
+	return b != nil || err != nil
+}
+
+// preparesElsewhere is writesElsewhere for the statement that SQL's PREPARE and the
+// like make of literals.
+func (s *session) preparesElsewhere(sql []byte) bool {
+	readings := parser.Readings(sql, s.mariaDB)
+	for _, m := range readings {
+		if text, ok := parser.Literals(sql, m); !ok || !s.writesElsewhere(text, false) {
+			return false
+		}
+	}
+	return len(readings) > 0
+}
+
+// readable gives the mode in which a text reads. It asks for it where that is not
+// the same in all.
+func (s *session) readable(sql []byte) (parser.Mode, error) {
+	if !s.state.environmentKnown && parser.Plain(sql) {
+		return parser.Mode{MariaDB: s.mariaDB}, nil
+	}
+	err := s.know()
+	return s.state.mode, err
+}
+
+// learnDatabase reports whether the default database is known. Where it is not,
+// the server's list of connections tells, which seqgate's own account may see or
+// not. The port makes sure that it is the same server's.
+func (s *session) learnDatabase() bool {
+	if s.state.databaseKnown {
+		return true
+	}
+	_, port, err := net.SplitHostPort(s.back.LocalAddr().String())
+	if err != nil {
+		return false // a Unix socket
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, catalogTimeout)
+	defer cancel()
+	var name string
+	err = s.keyspace.DB.QueryRowContext(ctx, "SELECT COALESCE(DB, '') FROM information_schema.PROCESSLIST WHERE ID = ? AND HOST LIKE ?",
+		s.threadID.Load(), "%:"+port).Scan(&name)
+	if err == nil {
+		s.state.database, s.state.databaseKnown = name, true
+	}
+	return err == nil
+}
+
+// setDatabase notes a new default database, by the client's word for it. How the
+// server spells it is asked when it matters.
+func (s *session) setDatabase(name string) {
+	s.state.environmentKnown = false
+	s.state.database, s.state.databaseKnown = name, isPlainName(name)
+}
+
+// isPlainName reports whether a name that the client wrote is known without its
+// character set.
+func isPlainName(name string) bool { return parser.Plain([]byte(name)) }
