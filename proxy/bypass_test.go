@@ -157,6 +157,10 @@ func TestNoWayPastTheFill(t *testing.T) {
 		{name: "brackets", session: []string{"SET sql_mode = 'MSSQL'"}, query: "INSERT INTO [users] (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
 		{name: "EXECUTE IMMEDIATE of two strings", query: "EXECUTE IMMEDIATE 'INS' 'ERT users VALUES (0, 2)'", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
 		{name: "EXECUTE IMMEDIATE with escapes", query: "EXECUTE IMMEDIATE 'INS\\ERT users VALUES (0, 2)'", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
+		{name: "USE of two strings in a compound statement", session: []string{"USE information_schema"}, mariadb: true,
+			query: "BEGIN NOT ATOMIC EXECUTE IMMEDIATE 'US' 'E {database}'; END; INSERT users VALUES (0, 'x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "USE and INSERT of strings in a compound statement", session: []string{"USE information_schema"}, mariadb: true,
+			query: "BEGIN NOT ATOMIC EXECUTE IMMEDIATE 'USE {database}'; EXECUTE IMMEDIATE 'INS' 'ERT users VALUES (0, 2)'; END", errno: protocol.ER_NOT_SUPPORTED_YET},
 		{name: "EXECUTE IMMEDIATE of a hexadecimal literal", query: "EXECUTE IMMEDIATE X'494e53455254207573657273202875292076616c7565732028276127293b'", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

@@ -345,10 +345,7 @@ func (s *session) runBeforeCompound(attributes, text []byte, spans []parser.Span
 	if _, err := s.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || s.answer.failed {
 		return err
 	}
-	if mayNeedSeqgate(compound) && parser.Mentions(compound, "use") {
-		return errNotRead // it may say which table a name means
-	}
-	if err := s.refuseCarried("an INSERT beside a compound statement in one text", compound); err != nil {
+	if err := s.refuseBeside(compound); err != nil {
 		return err
 	}
 	s.out.more, s.out.part, s.out.rest = false, nil, nil
@@ -442,11 +439,11 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 	if errors.Is(err, parser.ErrCompound) && parser.Sniff(sql) == parser.DDL {
 		return false, s.refuseBehindRoutines(sql)
 	}
-	if err != nil && (!errors.Is(err, parser.ErrCompound) && changesWhatFollows(sql) || parser.Mentions(sql, "use")) {
-		return false, errNotRead // a USE in it may say which table a name means
+	if err != nil && !errors.Is(err, parser.ErrCompound) && changesWhatFollows(sql) {
+		return false, errNotRead
 	}
 	if err != nil {
-		return false, s.refuseCarried("an INSERT beside a compound statement in one text", sql)
+		return false, s.refuseBeside(sql)
 	}
 	for _, span := range spans {
 		part := sql[span.Start:span.End]
@@ -484,7 +481,40 @@ func (s *session) refuseBehindRoutines(sql []byte) error {
 	case changesWhatFollows(rest):
 		return errNotRead
 	}
-	return s.refuseCarried("an INSERT beside a compound statement in one text", rest)
+	return s.refuseBeside(rest)
+}
+
+// refuseBeside refuses a text with a compound statement, within or behind which a
+// row may be written to a sequenced table, or to one that a USE in it decides.
+func (s *session) refuseBeside(sql []byte) error {
+	hidden, err := s.hidesDatabase(sql)
+	if err != nil {
+		return err
+	}
+	if hidden {
+		return errNotRead
+	}
+	return s.refuseCarried("an INSERT beside a compound statement in one text", sql)
+}
+
+// hidesDatabase reports whether a text writes to a table and may run a USE, also
+// one that it makes of literals.
+func (s *session) hidesDatabase(sql []byte) (bool, error) {
+	if !mayNeedSeqgate(sql) || !parser.Mentions(sql, "use") && !parser.MayPrepare(sql) {
+		return false, nil
+	}
+	if err := s.know(); err != nil {
+		return false, err
+	}
+	literals, ok := parser.Literals(sql, s.state.mode)
+	uses := parser.Mentions(sql, "use") || bytes.Contains(bytes.ToLower(literals), []byte("use"))
+	return !ok || uses && (mayWrite(sql, s.state.mode) || mayWrite(literals, s.state.mode)), nil
+}
+
+// mayWrite reports whether a text names a table that it may write to.
+func mayWrite(sql []byte, m parser.Mode) bool {
+	tables, ok := parser.Writes(nil, sql, m)
+	return !ok || len(tables) > 0
 }
 
 // mayNeedSeqgate looks for the words without which no statement of a text needs
