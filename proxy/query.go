@@ -507,14 +507,12 @@ func (s *session) hidesDatabase(sql []byte) (bool, error) {
 		return false, err
 	}
 	literals, ok := parser.Literals(sql, s.state.mode)
-	uses := parser.Mentions(sql, "use") || bytes.Contains(bytes.ToLower(literals), []byte("use"))
-	return !ok || uses && (mayWrite(sql, s.state.mode) || mayWrite(literals, s.state.mode)), nil
-}
-
-// mayWrite reports whether a text names a table that it may write to.
-func mayWrite(sql []byte, m parser.Mode) bool {
-	tables, ok := parser.Writes(nil, sql, m)
-	return !ok || len(tables) > 0
+	literals = bytes.ToLower(literals) // joined: a word's ends cannot be told
+	uses := parser.Mentions(sql, "use") || bytes.Contains(literals, []byte("use"))
+	tables, read := parser.Writes(nil, sql, s.state.mode)
+	writes := !read || len(tables) > 0 || bytes.Contains(literals, []byte("insert")) ||
+		bytes.Contains(literals, []byte("replace")) || bytes.Contains(literals, []byte("load"))
+	return !ok || uses && writes, nil
 }
 
 // mayNeedSeqgate looks for the words without which no statement of a text needs
