@@ -2,10 +2,14 @@ package proxy_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
@@ -68,14 +72,33 @@ func tryLogins(t *testing.T, g *gate, name, tls string) {
 	exec(t, g.direct, "FLUSH PRIVILEGES")
 	for range 2 {
 		db := openDSN(t, fmt.Sprintf("%s:päss@tcp(%s)/%s?tls=%s", name, g.addr, g.database, tls))
+		connect(t, db)
 		if got := value[string](t, db, "SELECT SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"); got != name {
 			t.Errorf("logged in as %q, want %q", got, name)
 		}
 	}
 	for _, dsn := range []string{"%s:wrong@tcp(%s)/%s?tls=%s", "%s@tcp(%s)/%s?tls=%s"} {
-		err := openDSN(t, fmt.Sprintf(dsn, name, g.addr, g.database, tls)).PingContext(t.Context())
+		err := ping(t, openDSN(t, fmt.Sprintf(dsn, name, g.addr, g.database, tls)))
 		if errno(err) != 1045 || !strings.Contains(err.Error(), "Access denied for user '"+name+"'@") {
 			t.Errorf("%s: got %v, want the server's error 1045", dsn, err)
+		}
+	}
+}
+
+func connect(t *testing.T, db *sql.DB) {
+	t.Helper()
+	if err := ping(t, db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ping connects. The driver (v1.10.1) takes a last byte of 0 off the salt, which is
+// random with ed25519, and then finds it malformed: once in 256 logins.
+func ping(t *testing.T, db *sql.DB) error {
+	t.Helper()
+	for {
+		if err := db.PingContext(t.Context()); !errors.Is(err, mysql.ErrMalformPkt) {
+			return err
 		}
 	}
 }
