@@ -37,7 +37,7 @@ type Backend struct {
 	TLSConfig      *tls.Config // verification; nil verifies nothing
 
 	mu    sync.Mutex
-	known *Greeting // of the latest connection
+	known *handshake.Greeting // of the latest connection
 }
 
 // Login is who connects, and with what.
@@ -53,8 +53,8 @@ type Login struct {
 // Conn is a logged-in connection whose packets seqgate reads and writes raw.
 type Conn struct {
 	net.Conn
-	Greeting
-	OK []byte // the payload that ended its login
+	handshake.Greeting        // its Status is the session's
+	OK                 []byte // the payload that ended its login
 
 	login     Login
 	since     time.Time // its login
@@ -81,7 +81,7 @@ const utf8mb4 = 45
 
 // Known gives what the server announced, connecting once with seqgate's own
 // account when nothing is known yet. Errors: *ConnectError, *mysql.MyError.
-func (b *Backend) Known(ctx context.Context) (Greeting, error) {
+func (b *Backend) Known(ctx context.Context) (handshake.Greeting, error) {
 	b.mu.Lock()
 	known := b.known
 	b.mu.Unlock()
@@ -90,7 +90,7 @@ func (b *Backend) Known(ctx context.Context) (Greeting, error) {
 	}
 	c, err := b.Dial(ctx, Login{User: b.User, Password: b.Password, Charset: utf8mb4})
 	if err != nil {
-		return Greeting{}, err
+		return handshake.Greeting{}, err
 	}
 	return c.Greeting, c.Quit()
 }

@@ -93,9 +93,8 @@ func (b *Backend) TLSFor(g handshake.Greeting, clientEncrypted bool) (*tls.Confi
 // Established gives the connection for what follows its login, which ended with an
 // OK packet of this payload.
 func (o *Opening) Established(ok []byte) (*Conn, error) {
-	g := o.Greeting
-	c := &Conn{Conn: o.Conn.Conn, OK: ok, Greeting: Greeting{Version: g.Version, ThreadID: g.ThreadID, Capabilities: g.Capabilities,
-		Charset: g.Charset, Status: handshake.OKStatus(ok), AuthPlugin: g.Plugin}}
+	c := &Conn{Conn: o.Conn.Conn, OK: ok, Greeting: o.Greeting}
+	c.Status, c.Salt = handshake.OKStatus(ok), nil
 	return c, c.SetDeadline(time.Time{})
 }
 

@@ -634,7 +634,7 @@ func TestPoolBadAnswers(t *testing.T) {
 				_, _ = io.Copy(io.Discard, theirs)
 			}()
 			p := &Pool{MaxIdle: 1}
-			c := &Conn{Conn: ours, Greeting: Greeting{Version: "10.11.0-MariaDB"}, login: Login{Charset: utf8mb4}, key: "k", since: time.Now()}
+			c := &Conn{Conn: ours, Greeting: handshake.Greeting{Version: "10.11.0-MariaDB"}, login: Login{Charset: utf8mb4}, key: "k", since: time.Now()}
 			p.Put(c)
 			p.resets.Wait()
 			if kept := len(idleIDs(p)) == 1; kept != test.keeps {
