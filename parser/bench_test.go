@@ -175,3 +175,33 @@ func BenchmarkTiDB(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkMayCall(b *testing.B) {
+	for _, sql := range [][]byte{
+		[]byte("SELECT c FROM sbtest1 WHERE id=5"),
+		[]byte("select c, d, e from sbtest1 where id = 5 and name = 'somebody' order by d limit 10"),
+		[]byte("INSERT INTO t(a) VALUES (1)"),
+		benchRows(1000, "customer, name, email, price, at", ""),
+		[]byte("SELECT '" + strings.Repeat("have VALUES vary every Valuable vivid evening? ", 2000) + "'"),
+	} {
+		b.Run(fmt.Sprint(len(sql)), func(b *testing.B) {
+			b.SetBytes(int64(len(sql)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if MayCall(sql) {
+					b.Fatal("found")
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkFindCalls(b *testing.B) {
+	sql := []byte("SELECT NEXTVAL(main.user_seq) AS id")
+	b.ReportAllocs()
+	for b.Loop() {
+		if s := FindCalls(sql, Mode{}); !s.Alone {
+			b.Fatal("not found")
+		}
+	}
+}

@@ -41,13 +41,12 @@ func newNeedle(word string) needle {
 }
 
 func (n *needle) in(sql []byte) bool {
-	for i := n.rare; i < len(sql); i++ {
-		j := indexEither(sql[i:], n.rareLower, n.rareUpper)
-		if j < 0 {
-			return false
-		}
-		i += j
-		if isWordAt(sql, i-n.rare, n.word) {
+	if len(sql) < n.rare {
+		return false
+	}
+	rare := newEitherCase(sql[n.rare:], n.rareLower, n.rareUpper)
+	for i := rare.next(); i >= 0; i = rare.next() {
+		if isWordAt(sql, i, n.word) {
 			return true
 		}
 	}
@@ -97,17 +96,41 @@ func upper(c byte) byte {
 	return c
 }
 
-// indexEither returns the index of the first a or b in text, or -1.
-func indexEither(text []byte, a, b byte) int {
-	i := bytes.IndexByte(text, a)
-	if a == b || i == 0 {
-		return i
+// eitherCase finds a letter in both of its cases, in one pass over the text.
+type eitherCase struct {
+	text         []byte
+	lower, upper byte
+	low, up      int // where each comes next; len(text) for nowhere
+}
+
+// newEitherCase begins a search for two bytes, which may be the same.
+func newEitherCase(text []byte, lower, upper byte) eitherCase {
+	e := eitherCase{text: text, lower: lower, upper: upper, low: indexFrom(text, 0, lower), up: len(text)}
+	if upper != lower {
+		e.up = indexFrom(text, 0, upper)
 	}
-	if i > 0 {
-		text = text[:i]
-	}
-	if j := bytes.IndexByte(text, b); j >= 0 {
-		return j
+	return e
+}
+
+// next returns the index of the next of the bytes, or -1.
+func (e *eitherCase) next() (i int) {
+	switch {
+	case e.low < e.up:
+		i = e.low
+		e.low = indexFrom(e.text, i+1, e.lower)
+	case e.up < len(e.text):
+		i = e.up
+		e.up = indexFrom(e.text, i+1, e.upper)
+	default:
+		return -1
 	}
 	return i
+}
+
+// indexFrom returns the index of the first c from i on, or the text's length.
+func indexFrom(text []byte, i int, c byte) int {
+	if n := bytes.IndexByte(text[i:], c); n >= 0 {
+		return i + n
+	}
+	return len(text)
 }

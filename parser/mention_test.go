@@ -50,3 +50,14 @@ func TestMentionsLastInsertID(t *testing.T) {
 		}
 	}
 }
+
+// A text full of the letter that is searched for, in one case, is searched once, not
+// again from each of them on: at one pass for each letter this takes minutes.
+func TestMentionsTakesOnePass(t *testing.T) {
+	for _, letters := range []string{"XYV", "xyv"} {
+		sql := []byte(strings.Repeat(letters, 1<<20))
+		if MentionsLastInsertID(sql) || Mentions(sql, "yvonne") || MayCall(sql) {
+			t.Errorf("%q found", letters)
+		}
+	}
+}

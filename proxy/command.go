@@ -104,6 +104,7 @@ func (s *session) resetConnection() error {
 		return err
 	}
 	s.stmts, s.temporary, s.lastStmt, s.prepared = nil, nil, 0, false
+	s.values = lastValues{}
 	s.state = sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown}
 	return nil
 }

@@ -10,11 +10,17 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// nextPlan is a SELECT NEXT VALUE that seqgate answers.
+// nextPlan is a SELECT NEXT VALUE, or a SELECT of one call as NEXTVAL(s), that
+// seqgate answers.
 type nextPlan struct {
 	name  sequence.Name
 	count int64 // values asked for
 	param bool  // ... by a parameter of the execution
+	rows  bool  // each value is a row; else there is one row, of the first
+
+	call        parser.CallKind
+	label       string // of the column; "" for Vitess's form
+	value, next int64  // of SETVAL
 
 	keyed    bool
 	key      string
@@ -56,11 +62,23 @@ func (s *session) planNext(p plan, sql []byte) (plan, error) {
 // answerNext takes values and answers with the first of them: one row of one
 // column, as Vitess does. binary says that a prepared statement asked.
 func (s *session) answerNext(n nextPlan, binary bool) error {
+	if n.call != parser.NextValue {
+		v, err := s.callNumber(&n)
+		if err != nil {
+			return err
+		}
+		return s.replyNumbers(&n, v, 1, binary)
+	}
 	ids, err := s.nextValues(n)
 	if err != nil {
 		return err
 	}
-	return s.replyValue("nextval", ids.First, binary)
+	s.noteValue(n.name, ids.Last())
+	rows := int64(1)
+	if n.rows {
+		rows = ids.N
+	}
+	return s.replyNumbers(&n, number{n: ids.First}, rows, binary)
 }
 
 func (s *session) nextValues(n nextPlan) (sequence.Range, error) {
@@ -74,35 +92,62 @@ func (s *session) nextValues(n nextPlan) (sequence.Range, error) {
 	return seq.Next(s.ctx, n.count)
 }
 
-// replyValue sends a result of one row with one signed BIGINT.
-func (s *session) replyValue(column string, value int64, binaryRow bool) error {
+// replyNumbers sends a result of one column: in the first row the number, in each
+// further one the next.
+func (s *session) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool) error {
+	const chunk = smallBuffer - 64 // with room for a row
 	count := []byte{1}
 	if s.capabilities&countsTell != 0 {
 		count = append(count, definitionsFollow)
 	}
 	b, seq := appendPacket(make([]byte, 0, 128), s.out.sequence, count)
-	b, seq = appendPacket(b, seq, s.appendColumn(nil, column))
+	b, seq = appendPacket(b, seq, s.appendResultColumn(n))
 	if !s.deprecateEOF() {
 		b, seq = appendPacket(b, seq, s.endOfRows(nil, s.out.more))
 	}
-	b, seq = appendPacket(b, seq, valueRow(value, binaryRow))
+	for ; rows > 0; rows-- {
+		b, seq = appendPacket(b, seq, valueRow(v, binaryRow))
+		v.n++
+		if len(b) > chunk {
+			if err := s.writeFront(b); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+	}
 	b, seq = appendPacket(b, seq, s.endOfRows(nil, s.out.more))
 	s.out.sequence = seq
 	return s.writeFront(b)
 }
 
-func valueRow(value int64, binaryRow bool) []byte {
-	if binaryRow {
-		return binary.LittleEndian.AppendUint64([]byte{0, 0}, uint64(value))
+func valueRow(v number, binaryRow bool) []byte {
+	const textNull, firstIsNull = 0xfb, 1 << 2 // "Text Resultset Row", "Binary Protocol Resultset Row" of the manual
+	switch {
+	case binaryRow && v.null:
+		return []byte{0, firstIsNull}
+	case binaryRow:
+		return binary.LittleEndian.AppendUint64([]byte{0, 0}, uint64(v.n))
+	case v.null:
+		return []byte{textNull}
 	}
-	text := strconv.AppendInt([]byte{0}, value, 10)
+	text := strconv.AppendInt([]byte{0}, v.n, 10)
 	text[0] = byte(len(text) - 1)
 	return text
 }
 
-// appendColumn appends the definition of a NOT NULL BIGINT column
-// (Protocol::ColumnDefinition41 of the MySQL manual).
-func (s *session) appendColumn(dst []byte, name string) []byte {
+// appendResultColumn gives the definition of the column of an answer: as Vitess
+// gives it, or as MariaDB gives that of NEXTVAL(s), which may be NULL.
+func (s *session) appendResultColumn(n *nextPlan) []byte {
+	if n.label == "" {
+		return s.appendColumn(nil, "nextval", mysql.NOT_NULL_FLAG)
+	}
+	return s.appendColumn(nil, n.label, 0)
+}
+
+// appendColumn appends the definition of a BIGINT column
+// (Protocol::ColumnDefinition41 of the MySQL manual). The name has less than 251
+// bytes.
+func (s *session) appendColumn(dst []byte, name string, flags uint16) []byte {
 	for _, text := range []string{"def", "", "", "", name, ""} {
 		dst = append(append(dst, byte(len(text))), text...)
 	}
@@ -113,7 +158,7 @@ func (s *session) appendColumn(dst []byte, name string) []byte {
 	dst = append(dst, 0x0c, binaryCharset, 0)
 	dst = binary.LittleEndian.AppendUint32(dst, displayWidth)
 	dst = append(dst, mysql.MYSQL_TYPE_LONGLONG)
-	dst = binary.LittleEndian.AppendUint16(dst, mysql.NOT_NULL_FLAG|mysql.BINARY_FLAG)
+	dst = binary.LittleEndian.AppendUint16(dst, flags|mysql.BINARY_FLAG)
 	return append(dst, 0, 0, 0)
 }
 
@@ -147,19 +192,15 @@ func (s *session) answerPrepareNext(st *statement) error {
 		ok = append(ok, definitionsFollow)
 	}
 	b, seq := appendPacket(nil, s.out.sequence, ok)
-	for _, definitions := range []struct {
-		name string
-		n    int
-	}{{"?", st.params}, {"nextval", 1}} {
-		if definitions.n == 0 {
-			continue
-		}
-		for range definitions.n {
-			b, seq = appendPacket(b, seq, s.appendColumn(nil, definitions.name))
-		}
-		if !s.deprecateEOF() {
-			b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
-		}
+	for range st.params {
+		b, seq = appendPacket(b, seq, s.appendColumn(nil, "?", mysql.NOT_NULL_FLAG))
+	}
+	if st.params > 0 && !s.deprecateEOF() {
+		b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
+	}
+	b, seq = appendPacket(b, seq, s.appendResultColumn(st.next))
+	if !s.deprecateEOF() {
+		b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
 	}
 	s.out.sequence = seq
 	return s.writeFront(b)

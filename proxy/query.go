@@ -20,7 +20,7 @@ func (s *session) query(length int) error {
 		return &frontError{err}
 	}
 	unread := s.front.unread()
-	if len(unread) < headerSize+length && !s.has(mysql.CLIENT_MULTI_STATEMENTS) {
+	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) {
 		begin := s.textBegin(unread[headerSize:])
 		if begin > 0 && passesUnread(unread[headerSize+begin:]) {
 			return s.passLong()
@@ -50,7 +50,7 @@ func passesUnread(sql []byte) bool {
 	}
 	switch parser.Sniff(sql) {
 	case parser.Select, parser.Update, parser.Delete, parser.Show:
-		return true
+		return !parser.MayCall(sql)
 	}
 	return false
 }
@@ -87,6 +87,11 @@ func (s *session) textBegin(payload []byte) int {
 
 // queryOne deals with a text of one statement.
 func (s *session) queryOne(payload []byte, begin, size int) error {
+	if parser.MayCall(payload[begin:]) {
+		if done, err := s.queryCalls(payload, begin, size); done {
+			return err
+		}
+	}
 	p, err := s.plan(payload[begin:])
 	if err == nil {
 		err = s.compose(&p, payload[:begin], payload[begin:])
@@ -377,8 +382,23 @@ func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []by
 	return rest, nil
 }
 
-// queryPart sends one statement of several. attributes stands before each text.
+// queryPart deals with one statement of several. attributes stands before each
+// text.
 func (s *session) queryPart(attributes, sql []byte) error {
+	if parser.MayCall(sql) {
+		p, err := s.planCalls(sql)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			return s.runCalls(p, attributes, sql)
+		}
+	}
+	return s.queryPlain(attributes, sql)
+}
+
+// queryPlain sends a statement that has no calls of sequences in it.
+func (s *session) queryPlain(attributes, sql []byte) error {
 	s.answer.failed = false
 	p, err := s.plan(sql)
 	if err != nil {
@@ -429,7 +449,8 @@ func sameReason(a, b error) bool {
 // mustSplit reports whether a statement of a text may need seqgate, so that the
 // text cannot go to the server as it is.
 func (s *session) mustSplit(sql []byte) (bool, error) {
-	if !mayNeedSeqgate(sql) || !changesWhatFollows(sql) && s.writesElsewhere(sql, false) {
+	calls := parser.MayCall(sql)
+	if !calls && (!mayNeedSeqgate(sql) || !changesWhatFollows(sql) && s.writesElsewhere(sql, false)) {
 		return false, nil
 	}
 	spans, err := s.split(sql)
@@ -447,6 +468,9 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 	}
 	for _, span := range spans {
 		part := sql[span.Start:span.End]
+		if calls && parser.MayCall(part) {
+			return true, nil
+		}
 		switch parser.Sniff(part) {
 		case parser.Next, parser.Load, parser.Carrier, parser.Prepare, parser.Kill:
 			return true, nil

@@ -25,6 +25,11 @@ func dump(t *testing.T, c *sql.Conn, query string, args ...any) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
+	return dumpRows(t, rows)
+}
+
+func dumpRows(t *testing.T, rows *sql.Rows) string {
+	t.Helper()
 	defer rows.Close()
 	var b strings.Builder
 	for {

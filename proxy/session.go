@@ -40,6 +40,7 @@ type session struct {
 	answer   response // of the command under way
 	out      sender
 	state    sessionState
+	values   lastValues
 	stmts    map[uint32]*statement
 	lastStmt uint32 // the statement that the client prepared last, 0 when that failed
 	prepared bool   // there was one that did not

@@ -18,7 +18,8 @@ type statement struct {
 	effect effect // of each execution
 	params int    // as the client knows them
 
-	next *nextPlan // answered from a sequence: the backend has no such statement
+	next  *nextPlan      // answered from a sequence: the backend has no such statement
+	calls *preparedCalls // has values of sequences among its parameters
 
 	writes        bool // INSERT or REPLACE, into:
 	schema, table string
@@ -42,7 +43,11 @@ func (s *session) prepare() error {
 	}
 	s.lastStmt = 0
 	st, filled, err := s.planPrepare(payload[1:])
-	if err == nil && st.next == nil {
+	switch {
+	case err != nil || st.next != nil:
+	case st.calls != nil:
+		err = s.send(append([]byte{mysql.COM_STMT_PREPARE}, st.calls.text...))
+	default:
 		err = s.writeBack(s.front.unread()[:size])
 	}
 	s.front.skip(size)
@@ -61,6 +66,16 @@ func (s *session) prepare() error {
 // planPrepare judges the text of a statement to prepare. filled is the second
 // text to prepare, nil for none.
 func (s *session) planPrepare(sql []byte) (st *statement, filled []byte, err error) {
+	if parser.MayCall(sql) {
+		if st, filled, err = s.planPrepareCalls(sql); st != nil || err != nil {
+			return st, filled, err
+		}
+	}
+	return s.planPrepared(sql)
+}
+
+// planPrepared is planPrepare for a text without calls of sequences.
+func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err error) {
 	kind := parser.Sniff(sql)
 	st = &statement{effect: s.effectOf(kind, sql)}
 	if kind == parser.Kill {
@@ -132,6 +147,9 @@ func (s *session) prepareTwice(st *statement, filled []byte) error {
 // statement under the id that the backend gave it. It reports whether it was
 // accepted.
 func (s *session) relayPrepare(st *statement) (bool, error) {
+	if st.calls != nil {
+		return s.relayPrepareCalls(st)
+	}
 	s.answer.start(shapePrepare, s.capabilities)
 	if err := s.back.need(headerSize); err != nil {
 		return false, s.answerCut(err)
@@ -215,6 +233,8 @@ func (s *session) execute() error {
 			return err
 		}
 		return s.answerNext(*st.next, true)
+	case st != nil && st.calls != nil:
+		return s.executeCalls(st, payload, size)
 	case st != nil && st.writes:
 		return s.executeInsert(st, payload, size)
 	}
@@ -496,16 +516,18 @@ func (s *session) sendLongData() error {
 	if err != nil {
 		return err
 	}
+	if st != nil && st.calls != nil && len(payload) >= 7 {
+		st.noteLong(binary.LittleEndian.Uint16(payload[5:])) // its execution is refused
+		s.front.skip(size)
+		return nil
+	}
 	if st == nil || st.fill == nil || len(payload) < 7 {
 		err := s.writeBack(s.front.unread()[:size])
 		s.front.skip(size)
 		return err
 	}
 	index := binary.LittleEndian.Uint16(payload[5:])
-	if st.long == nil {
-		st.long = make(map[uint16]bool)
-	}
-	st.long[index] = true
+	st.noteLong(index)
 	body := append([]byte(nil), payload...)
 	err = s.writeBack(s.front.unread()[:size])
 	s.front.skip(size)
@@ -518,6 +540,13 @@ func (s *session) sendLongData() error {
 	binary.LittleEndian.PutUint32(body[1:], st.filled)
 	binary.LittleEndian.PutUint16(body[5:], st.filledIndex(index))
 	return s.send(body)
+}
+
+func (st *statement) noteLong(index uint16) {
+	if st.long == nil {
+		st.long = make(map[uint16]bool)
+	}
+	st.long[index] = true
 }
 
 // filledIndex gives where the client's parameter stands among those of the
@@ -578,10 +607,14 @@ func (s *session) resetStmt() error {
 	if err == nil {
 		err = s.relay(shapeSingle)
 	}
-	if err != nil || st == nil || st.filled == 0 {
+	if err != nil || st == nil || st.filled == 0 && st.calls == nil {
 		return err
 	}
-	st.long, s.out.silent = nil, true
+	st.long = nil
+	if st.filled == 0 {
+		return nil
+	}
+	s.out.silent = true
 	return s.resetBackend(st.filled)
 }
 

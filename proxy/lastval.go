@@ -1,0 +1,64 @@
+package proxy
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// lastValues are the values that a session got last.
+type lastValues struct {
+	of     map[sequence.Name]int64
+	latest sequence.Name // the sequence that the latest of all is from
+}
+
+// noteValue notes the last value that the session got from a sequence.
+func (s *session) noteValue(name sequence.Name, value int64) {
+	if s.values.of == nil {
+		s.values.of = make(map[sequence.Name]int64)
+	}
+	s.values.of[name], s.values.latest = value, name
+}
+
+// lastValue gives the last value that the session got from a sequence, of any with
+// the zero Name; NULL before the first.
+func (s *session) lastValue(name sequence.Name) number {
+	if name == (sequence.Name{}) {
+		name = s.values.latest
+	}
+	n, ok := s.values.of[name]
+	return number{n: n, null: !ok}
+}
+
+// callNumber gives what a call gives that takes no value.
+func (s *session) callNumber(n *nextPlan) (number, error) {
+	if n.call == parser.LastValue {
+		return s.lastValue(n.name), nil
+	}
+	if err := s.maySet(n.name); err != nil {
+		return number{}, err
+	}
+	seq, err := s.srv.cfg.Sequences.Get(n.name)
+	if err != nil {
+		return number{}, err
+	}
+	moved, err := seq.SetNext(s.ctx, n.next)
+	return number{n: n.value, null: !moved}, err
+}
+
+// maySet asks the server whether the client may write to a sequence's table, by an
+// UPDATE of no row in the client's own session: taking values needs no right, but
+// whoever moves a sequence takes them from all.
+func (s *session) maySet(name sequence.Name) error {
+	if name.Keyspace != s.keyspace.Name || !isPlainName(name.Database+name.Table) {
+		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+			"seqgate does not yet support SETVAL of sequence '"+name.String()+"' from here: use its own keyspace as the default database")
+	}
+	table := quoteIdentifier(name.Database) + "." + quoteIdentifier(name.Table)
+	check := "UPDATE " + table + " SET next_id = next_id WHERE 1 = 0"
+	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+check...)); err != nil {
+		return err
+	}
+	return s.drop(shapeResults)
+}

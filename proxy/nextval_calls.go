@@ -1,0 +1,222 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// callPlan is a statement with calls of sequences, as NEXTVAL(s), that seqgate
+// answers, by putting values in their places.
+type callPlan struct {
+	stmt  parser.CallStmt
+	names []sequence.Name // of each call; the zero Name for LASTVAL()
+	known []bool          // of each call: others are the server's
+}
+
+// planCalls finds the calls of a text that seqgate answers; nil when there are
+// none. A call where a value would not be what it gives is refused.
+func (s *session) planCalls(sql []byte) (*callPlan, error) {
+	mode, err := s.readable(sql)
+	if err != nil {
+		return nil, err
+	}
+	if parser.Sniff(sql) == parser.Next {
+		var syntax *parser.SyntaxError
+		if _, err := parser.ParseNext(sql, mode); !errors.As(err, &syntax) {
+			return nil, nil // it is planNext's
+		}
+	}
+	p := &callPlan{stmt: parser.FindCalls(sql, mode)}
+	p.names, p.known = make([]sequence.Name, len(p.stmt.Calls)), make([]bool, len(p.stmt.Calls))
+	ours := false
+	for i := range p.stmt.Calls {
+		if p.names[i], p.known[i], err = s.resolveCall(&p.stmt.Calls[i]); err != nil {
+			return nil, err
+		}
+		ours = ours || p.known[i]
+	}
+	if !ours {
+		return nil, nil
+	}
+	return p, nil
+}
+
+// resolveCall finds the sequence of a call. It is not known when the call is the
+// server's: of a sequence of its own, of a function or column, or of nothing.
+func (s *session) resolveCall(c *parser.ValueCall) (name sequence.Name, known bool, err error) {
+	if c.Sequence.Name == "" {
+		return name, true, nil
+	}
+	schema := c.Sequence.Schema
+	if schema == "" && !s.learnDatabase() {
+		if err := s.know(); err != nil {
+			return name, false, err
+		}
+	}
+	if schema == "" {
+		schema = s.state.database
+	}
+	name, known, err = s.srv.catalog.knownSequence(s.ctx, s.keyspace, schema, c.Sequence.Name)
+	switch {
+	case err != nil || !known:
+		return name, false, err
+	case c.Fault == "" || c.Kind == parser.LastValue && !c.Dotted:
+		return name, true, nil
+	case c.Dotted:
+		return name, false, nil // a column of a table or an alias, or the server's error
+	}
+	return name, false, refuseCall(c.Fault, name)
+}
+
+// refuseCall refuses a call in a place where one value would stand for several.
+func refuseCall(fault string, name sequence.Name) error {
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf(
+		"seqgate does not yet support %s (sequence '%s'); take the values first (SELECT NEXT n VALUES FROM %s), and write them as literals",
+		fault, name, name.Table))
+}
+
+// knownSequence finds a sequence of the vschema's, or a table with the columns of
+// one. A sequence of the server's own (MariaDB) is not known.
+func (c *catalog) knownSequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, known bool, err error) {
+	if c.vschema != nil {
+		if keyspace, ok := c.declaredSequence(k, schema, table); ok {
+			return c.sequenceName(keyspace, table), true, nil
+		}
+	}
+	name = sequence.Name{Keyspace: k.Name, Database: schema, Table: table}
+	if schema == "" {
+		return name, false, nil // the server answers 1046
+	}
+	e, err := c.lookup(ctx, k, schema, table)
+	if err != nil {
+		return name, false, err
+	}
+	return name, e.table.looksLikeSequence(), nil
+}
+
+// queryCalls deals with a text of one statement that may have calls. It reports
+// false when it has none that are seqgate's.
+func (s *session) queryCalls(payload []byte, begin, size int) (done bool, err error) {
+	p, err := s.planCalls(payload[begin:])
+	if err == nil && p == nil {
+		return false, nil
+	}
+	payload = bytes.Clone(payload)
+	s.front.skip(size)
+	if err != nil {
+		return true, err
+	}
+	return true, s.runCalls(p, payload[:begin], payload[begin:])
+}
+
+// runCalls answers a statement with calls, or has the server run it with values in
+// their places.
+func (s *session) runCalls(p *callPlan, attributes, sql []byte) error {
+	if p.stmt.Alone {
+		next := p.alone()
+		if next.params() > 0 {
+			return &parser.SyntaxError{Near: "?", Line: 1}
+		}
+		return s.answerNext(next, false)
+	}
+	values, err := s.callValues(p)
+	if err != nil {
+		return err
+	}
+	edited := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
+		return values[i].append(dst, typed), p.known[i]
+	})
+	s.out.part = edited
+	return s.queryPlain(attributes, edited)
+}
+
+// alone gives the plan of a SELECT of one call alone, which needs no server.
+func (p *callPlan) alone() nextPlan {
+	c := &p.stmt.Calls[0]
+	n := nextPlan{name: p.names[0], count: 1, call: c.Kind, label: string(p.stmt.Label), value: c.Value, next: c.Next}
+	if p.stmt.HasCount {
+		n.rows, n.count, n.param = true, p.stmt.Count, p.stmt.CountParam
+	}
+	return n
+}
+
+// number is a BIGINT or NULL.
+type number struct {
+	n    int64
+	null bool
+}
+
+// What stands round a value that has the type BIGINT. Without the | MariaDB makes an
+// INT of a short literal.
+const bigintOpen, bigintClose = "CAST(", "|0 AS SIGNED)"
+
+// append appends the number as SQL, as typed asks for with the type BIGINT.
+func (v number) append(dst []byte, typed bool) []byte {
+	if typed {
+		dst = append(dst, bigintOpen...)
+	}
+	if v.null {
+		dst = append(dst, "NULL"...)
+	} else {
+		dst = strconv.AppendInt(dst, v.n, 10)
+	}
+	if typed {
+		dst = append(dst, bigintClose...)
+	}
+	return dst
+}
+
+// callValues makes the calls of a statement, in order of appearance. The values of
+// one sequence are one block, unless the statement also moves sequences.
+func (s *session) callValues(p *callPlan) ([]number, error) {
+	wanted := make(map[sequence.Name]int64)
+	moves := false
+	for i, c := range p.stmt.Calls {
+		if p.known[i] && c.Kind == parser.NextValue {
+			wanted[p.names[i]]++
+		}
+		moves = moves || p.known[i] && c.Kind == parser.SetValue
+	}
+	values := make([]number, len(p.stmt.Calls))
+	taken := make(map[sequence.Name]sequence.Range)
+	for i, c := range p.stmt.Calls {
+		if !p.known[i] {
+			continue
+		}
+		name := p.names[i]
+		var err error
+		switch block := taken[name]; {
+		case c.Kind != parser.NextValue:
+			values[i], err = s.callNumber(&nextPlan{name: name, call: c.Kind, value: c.Value, next: c.Next})
+		case block.N == 0:
+			n := wanted[name]
+			if moves {
+				n = 1
+			}
+			if block, err = s.nextValues(nextPlan{name: name, count: n}); err == nil {
+				values[i] = s.takeFrom(taken, name, block)
+			}
+		default:
+			values[i] = s.takeFrom(taken, name, block)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// takeFrom takes the first value of a block, and keeps the rest in taken.
+func (s *session) takeFrom(taken map[sequence.Name]sequence.Range, name sequence.Name, block sequence.Range) number {
+	taken[name] = sequence.Range{First: block.First + 1, N: block.N - 1}
+	s.noteValue(name, block.First)
+	return number{n: block.First}
+}

@@ -1,0 +1,182 @@
+package proxy
+
+import (
+	"encoding/binary"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// A prepared statement with calls of sequences has a parameter of seqgate's own in
+// the place of each, beside the client's: the server tells of all, the client sees
+// its own, and each execution brings new values.
+
+// preparedCalls are the calls of a prepared statement.
+type preparedCalls struct {
+	plan *callPlan
+	text []byte // the statement with a parameter for each call
+}
+
+// planPrepareCalls judges a statement to prepare that may have calls. st is nil when
+// it has none that are seqgate's.
+func (s *session) planPrepareCalls(sql []byte) (st *statement, filled []byte, err error) {
+	p, err := s.planCalls(sql)
+	if p == nil || err != nil {
+		return nil, nil, err
+	}
+	if p.stmt.Alone {
+		next := p.alone()
+		return &statement{next: &next}, nil, nil
+	}
+	text := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
+		if typed {
+			return append(dst, bigintOpen+"?"+bigintClose...), p.known[i]
+		}
+		return append(dst, '?'), p.known[i]
+	})
+	if st, filled, err = s.planPrepared(text); err == nil {
+		st.calls = &preparedCalls{p, text}
+	}
+	return st, filled, err
+}
+
+// own gives the indexes of seqgate's parameters among all, in order.
+func (c *preparedCalls) own() []int {
+	var own []int
+	for i := range c.plan.stmt.Calls {
+		if c.plan.known[i] {
+			own = append(own, c.plan.stmt.Calls[i].Params+len(own))
+		}
+	}
+	return own
+}
+
+// withValues puts the values of an execution among the client's parameters.
+func (c *preparedCalls) withValues(params []param, values []number) []param {
+	all := make([]param, 0, len(params)+len(values))
+	taken := 0
+	for i := range c.plan.stmt.Calls {
+		if !c.plan.known[i] {
+			continue
+		}
+		before := c.plan.stmt.Calls[i].Params
+		all = append(all, params[taken:before]...)
+		taken = before
+		p := idParam(values[i].n)
+		p.null = values[i].null
+		all = append(all, p)
+	}
+	return append(all, params[taken:]...)
+}
+
+// relayPrepareCalls passes on the answer to a COM_STMT_PREPARE without seqgate's
+// own parameters. It reports whether the statement was accepted.
+func (s *session) relayPrepareCalls(st *statement) (bool, error) {
+	s.answer.start(shapePrepare, s.capabilities)
+	payload, size, err := s.follow()
+	if err != nil {
+		return false, s.answerCut(err)
+	}
+	own := st.calls.own()
+	drop := make(map[int]bool)
+	if !s.answer.failed {
+		drop = s.cutPrepared(st, payload, own)
+	}
+	b, seq := appendPacket(nil, s.out.sequence, payload)
+	s.back.skip(size)
+	for i := 0; !s.answer.done(); i++ {
+		if payload, size, err = s.follow(); err != nil {
+			return false, &backendError{err}
+		}
+		if !drop[i] {
+			b, seq = appendPacket(b, seq, payload)
+		}
+		s.back.skip(size)
+	}
+	s.out.sequence = seq
+	s.sent = true
+	return !s.answer.failed, s.writeFront(b)
+}
+
+// cutPrepared remembers a statement by its COM_STMT_PREPARE_OK, from which it takes
+// seqgate's own parameters. It gives which of the packets behind it tell of those.
+func (s *session) cutPrepared(st *statement, payload []byte, own []int) (drop map[int]bool) {
+	const count, metadataFollows = 7, 12
+	all := int(binary.LittleEndian.Uint16(payload[count:]))
+	st.id, st.params = binary.LittleEndian.Uint32(payload[1:]), all-len(own)
+	binary.LittleEndian.PutUint16(payload[count:], uint16(st.params))
+	s.lastStmt, s.prepared = st.id, true
+	s.remember(st)
+	drop = make(map[int]bool)
+	definitions := 0
+	if !s.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) || payload[metadataFollows] == definitionsFollow {
+		definitions = all
+		for _, i := range own {
+			drop[i] = true
+		}
+	}
+	if st.params == 0 && !s.deprecateEOF() {
+		drop[definitions] = true // the EOF behind them
+	}
+	return drop
+}
+
+// executeCalls executes a statement with calls.
+func (s *session) executeCalls(st *statement, payload []byte, size int) error {
+	p, params, err := s.planExecuteCalls(st, payload)
+	if err != nil {
+		s.front.skip(size)
+		st.long = nil
+		return err
+	}
+	flags, as := payload[executeFlags], executeShape(payload)
+	if st.fill != nil {
+		return s.executeFill(st, p, params, flags, size)
+	}
+	s.scratch = s.appendExecute(s.packetBuffer(), st.id, flags, params)
+	s.front.skip(size)
+	if err := s.before(st.effect); err != nil {
+		return err
+	}
+	if err := s.sendPacket(s.scratch); err != nil {
+		return err
+	}
+	err = s.relay(as)
+	s.after(st.effect)
+	return err
+}
+
+// planExecuteCalls gives all the parameters of an execution, seqgate's own among
+// them, and for an INSERT into a sequenced table how its ids are filled.
+func (s *session) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []param, error) {
+	switch {
+	case payload[0] == comStmtBulkExecute:
+		return nil, nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS)
+	case len(st.long) > 0:
+		return nil, nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+			"seqgate does not yet support COM_STMT_SEND_LONG_DATA in a statement with the next value of a sequence; bind the value")
+	}
+	if st.fill != nil {
+		if err := s.knowLastID(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if st.writes {
+		if err := s.stillBound(st); err != nil {
+			return nil, nil, err
+		}
+	}
+	params, err := s.readExecute(st, payload)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := s.callValues(st.calls.plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	params = st.calls.withValues(params, values)
+	if st.fill == nil {
+		return nil, params, nil
+	}
+	p := st.execution()
+	return &p, params, s.openRows(st, &p, params)
+}
