@@ -13,16 +13,21 @@ import (
 type decoder struct {
 	file       string
 	lineStarts []int // offset of each line's first byte
+	read       ReadFile
 	errs       Errors
+	unserved   Errors // what is right, but needs what this version has not got
 
-	keyspaces map[string]*Keyspace
-	current   *Keyspace       // whose tables are being read
-	sequences []sequenceRef   // to resolve when all tables are known
-	used      map[*Table]bool // sequences that fill something
+	keyspaces  map[string]*Keyspace
+	current    *Keyspace // whose tables are being read
+	owners     []ownerRef
+	vindexRefs []columnVindexRef
+	sources    []sourceRef
+	sequences  []sequenceRef   // to resolve when all tables are known
+	used       map[*Table]bool // sequences that fill something
 }
 
-func newDecoder(file string, data []byte) *decoder {
-	d := &decoder{file: file, lineStarts: []int{0}, keyspaces: map[string]*Keyspace{}, used: map[*Table]bool{}}
+func newDecoder(file string, data []byte, read ReadFile) *decoder {
+	d := &decoder{file: file, read: read, lineStarts: []int{0}, keyspaces: map[string]*Keyspace{}, used: map[*Table]bool{}}
 	for i, c := range data {
 		if c == '\n' {
 			d.lineStarts = append(d.lineStarts, i+1)
@@ -37,11 +42,17 @@ func (d *decoder) fail(n *node, format string, args ...any) {
 }
 
 func (d *decoder) failAt(offset int, path, format string, args ...any) {
+	d.errs = append(d.errs, d.errorAt(offset, path, fmt.Sprintf(format, args...)))
+}
+
+// unserve notes that the value n is right, and that this version cannot serve what it asks for.
+func (d *decoder) unserve(n *node, message string) {
+	d.unserved = append(d.unserved, d.errorAt(n.offset, n.path, message))
+}
+
+func (d *decoder) errorAt(offset int, path, message string) Error {
 	line, _ := slices.BinarySearch(d.lineStarts, offset+1)
-	d.errs = append(d.errs, Error{
-		File: d.file, Line: line, Column: offset - d.lineStarts[line-1] + 1,
-		Path: path, Message: fmt.Sprintf(format, args...),
-	})
+	return Error{File: d.file, Line: line, Column: offset - d.lineStarts[line-1] + 1, Path: path, Message: message}
 }
 
 // fields says what to do with the value of each key that an object may have, by the key in snake_case.
@@ -175,9 +186,6 @@ func (d *decoder) oneOf(n *node, known ...string) string {
 func (d *decoder) checkString(n *node)  { d.string(n) }
 func (d *decoder) checkBool(n *node)    { d.bool(n) }
 func (d *decoder) checkStrings(n *node) { d.list(n, d.checkString) }
-func (d *decoder) checkParams(n *node) {
-	d.names(n, "parameter", func(_ string, v *node) { d.string(v) })
-}
 
 func (d *decoder) checkInt32(n *node) {
 	number, ok := n.value.(json.Number)
@@ -191,7 +199,7 @@ func (d *decoder) checkInt32(n *node) {
 func (d *decoder) later(what string, check func(*node)) func(*node) {
 	return func(n *node) {
 		check(n)
-		if d.current == nil || !d.current.sharded {
+		if d.current == nil || !d.current.Sharded {
 			d.notYet(n, what)
 		}
 	}

@@ -7,20 +7,12 @@ import (
 
 // What Vitess's vschema may hold and this version does not serve is still read, so that a slip in it is told now.
 
-func (d *decoder) checkVindex(_ string, n *node) {
-	d.object(n, fields{"type": d.checkString, "params": d.checkParams, "owner": d.checkString})
-}
-
 func (d *decoder) checkGenerator(_ string, n *node) {
 	d.object(n, fields{"type": d.checkString, "params": d.checkAny})
 }
 
 // checkAny takes a value whose form depends on the type of the generator.
 func (d *decoder) checkAny(*node) {}
-
-func (d *decoder) checkColumnVindex(n *node) {
-	d.object(n, fields{"column": d.checkString, "columns": d.checkStrings, "name": d.checkString})
-}
 
 func (d *decoder) checkPercent(n *node) {
 	number, ok := n.value.(json.Number)

@@ -6,14 +6,19 @@ import (
 	"strings"
 )
 
-// Load reads a vschema of the form {"keyspaces": {"main": {...}}}; name is the file's, for the errors. Its error is an
-// Errors that lists everything wrong at once.
-//
-// All keys of Vitess's vschema are known, in snake_case and camelCase, and the generators that seqgate adds. This
-// version serves unsharded keyspaces with sequences: sharded keyspaces, vindexes, pinned and reference tables, routing
-// rules and generators are errors that say so.
+// Load is LoadFiles for a vschema that names no files.
 func Load(name string, data []byte) (*VSchema, error) {
-	d := newDecoder(name, data)
+	return LoadFiles(name, data, nil)
+}
+
+// LoadFiles reads a vschema of the form {"keyspaces": {"main": {...}}}; name is the file's, for the errors. What vindexes
+// name as files is read by read. Its error is an Errors that lists everything wrong at once.
+//
+// All keys of Vitess's vschema are known, in snake_case and camelCase, and the generators that seqgate adds. What this
+// version reads and cannot serve is told by VSchema.Unserved: sharded keyspaces, lookup vindexes and reference tables.
+// Routing rules, generators and some more are errors that say so.
+func LoadFiles(name string, data []byte, read ReadFile) (*VSchema, error) {
+	d := newDecoder(name, data, read)
 	root, err := parse(data)
 	if syntax := (*syntaxError)(nil); errors.As(err, &syntax) {
 		d.failAt(syntax.offset, "", "%s", syntax.message)
@@ -24,11 +29,14 @@ func Load(name string, data []byte) (*VSchema, error) {
 	}
 	d.root(&root)
 	d.resolveSequences()
+	d.resolveSources()
 	if len(d.errs) > 0 {
+		d.errs = append(d.errs, d.unserved...)
 		d.errs.Sort()
 		return nil, d.errs
 	}
-	return &VSchema{keyspaces: d.keyspaces}, nil
+	d.unserved.Sort()
+	return &VSchema{keyspaces: d.keyspaces, unserved: d.unserved}, nil
 }
 
 // root reads Vitess's SrvVSchema.
@@ -66,28 +74,40 @@ func (obj object) has(key string) bool {
 	return slices.ContainsFunc(obj, func(m member) bool { return m.key == key })
 }
 
+// get returns the value of a key in snake_case or camelCase, nil when the object has none.
+func (obj object) get(key string) *node {
+	for i := range obj {
+		if snakeCase(obj[i].key) == key {
+			return &obj[i].value
+		}
+	}
+	return nil
+}
+
 func (d *decoder) keyspace(name string, n *node) {
-	k := &Keyspace{Name: name, tables: map[string]*Table{}}
+	k := &Keyspace{Name: name, tables: map[string]*Table{}, vindexes: map[string]*NamedVindex{}}
 	if obj, ok := n.value.(object); ok {
-		k.sharded = slices.ContainsFunc(obj, func(m member) bool { return m.key == "sharded" && m.value.value == true })
+		k.Sharded = slices.ContainsFunc(obj, func(m member) bool { return m.key == "sharded" && m.value.value == true })
 	}
 	d.keyspaces[name], d.current = k, k
 	defer func() { d.current = nil }()
 	d.object(n, fields{
 		"sharded": func(n *node) {
 			if d.bool(n) {
-				d.fail(n, "sharded keyspaces are not supported yet in this version")
+				d.unserve(n, "sharded keyspaces are not supported yet in this version")
 			}
 		},
 		"require_explicit_routing": func(n *node) { k.RequireExplicitRouting = d.bool(n) },
 		"tables":                   func(n *node) { d.names(n, "table", d.table) },
-		"vindexes":                 d.later("vindexes are", func(n *node) { d.names(n, "vindex", d.checkVindex) }),
+		"vindexes":                 d.shardedOnly("vindexes are", func(n *node) { d.names(n, "vindex", d.vindex) }),
 		"generators":               d.later("generators are", func(n *node) { d.names(n, "generator", d.checkGenerator) }),
 		"foreign_key_mode":         d.foreignKeyMode,
 		"multi_tenant_spec": d.later("multi-tenant keyspaces are", func(n *node) {
 			d.object(n, fields{"tenant_id_column_name": d.checkString, "tenant_id_column_type": d.checkColumnType})
 		}),
 	})
+	d.checkOwners(k)
+	d.resolveVindexes(k)
 }
 
 // foreignKeyMode takes the modes that leave foreign keys to MySQL, as an unsharded keyspace does.
@@ -106,17 +126,20 @@ func (d *decoder) table(name string, n *node) {
 		"auto_increment":            func(n *node) { d.autoIncrement(t, n) },
 		"columns":                   func(n *node) { t.Columns = d.columns(n) },
 		"column_list_authoritative": func(n *node) { t.Authoritative = d.bool(n) },
-		"column_vindexes":           d.later("vindexes are", func(n *node) { d.list(n, d.checkColumnVindex) }),
-		"pinned":                    d.later("pinned tables are", d.checkString),
-		"source":                    d.later("reference tables are", d.checkString),
+		"column_vindexes":           d.shardedOnly("vindexes are", func(n *node) { d.columnVindexes(t, n) }),
+		"pinned":                    d.shardedOnly("pinned tables are", func(n *node) { t.Pinned = d.pinned(n) }),
+		"source":                    func(n *node) { t.hasSource = true; d.source(t, n) },
 	})
 	d.checkTable(t, n)
+	if d.current.Sharded {
+		d.checkShardedTable(t, n)
+	}
 }
 
 func (d *decoder) tableType(n *node) TableType {
-	t := TableType(d.oneOf(n, string(Ordinary), string(Sequence), string(reference)))
-	if t == reference && !d.current.sharded {
-		d.notYet(n, "reference tables are")
+	t := TableType(d.oneOf(n, string(Ordinary), string(Sequence), string(Reference)))
+	if t == Reference && !d.current.Sharded {
+		d.unserve(n, "reference tables are not supported yet in this version: leave the key out")
 	}
 	return t
 }
@@ -180,7 +203,7 @@ func (d *decoder) column(n *node) Column {
 		"name":           func(n *node) { c.Name = d.name(n) },
 		"type":           func(n *node) { c.Type = d.columnType(n) },
 		"invisible":      func(n *node) { c.Invisible = d.bool(n) },
-		"default":        d.checkString,
+		"default":        func(n *node) { c.Default = d.string(n) },
 		"collation_name": d.checkString,
 		"size":           d.checkInt32,
 		"scale":          d.checkInt32,
@@ -212,10 +235,6 @@ func (d *decoder) checkTable(t *Table, n *node) {
 		if _, ok := t.Column(column); column == "" || ok {
 			continue
 		}
-		names := make([]string, len(t.Columns))
-		for i, c := range t.Columns {
-			names[i] = c.Name
-		}
-		d.fail(n, "auto_increment column %q is not in the authoritative columns: %s", column, Suggest(column, names))
+		d.fail(n, "auto_increment column %q is not in the authoritative columns: %s", column, Suggest(column, t.columnNames()))
 	}
 }

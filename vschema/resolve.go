@@ -30,7 +30,7 @@ func (d *decoder) resolveSequences() {
 		}
 		switch {
 		case found == nil:
-		case found.sharded:
+		case found.Sharded:
 			d.fail(ref.node, "sequence %q is in the sharded keyspace %q: move it to an unsharded keyspace", table, found.Name)
 		default:
 			ref.table.AutoIncrement.SequenceKeyspace = found.Name
@@ -104,7 +104,7 @@ func (d *decoder) candidates(join, keyspace, table string) string {
 	var names []string
 	for _, k := range sorted(d.keyspaces) {
 		for _, t := range k.Tables() {
-			if t.Type == Sequence && !k.sharded {
+			if t.Type == Sequence && !k.Sharded {
 				names = append(names, joinName(k.Name, t.Name))
 			}
 		}

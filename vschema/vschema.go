@@ -1,5 +1,6 @@
-// Package vschema says which columns are filled from which sequences, in the JSON of Vitess's vschema
-// (proto/vschema.proto in Vitess v0.22.1), read strictly: a key that Vitess would ignore is an error here.
+// Package vschema says which columns are filled from which sequences, and in which shard a row is, in the JSON of
+// Vitess's vschema (proto/vschema.proto in Vitess v0.22.1), read strictly: a key that Vitess would ignore is an error
+// here.
 //
 // The package is pure: bytes in, an immutable model or a list of every error out. A VSchema may be read by any
 // number of goroutines.
@@ -14,7 +15,12 @@ import (
 // VSchema is a loaded and valid vschema: its keyspaces by name.
 type VSchema struct {
 	keyspaces map[string]*Keyspace
+	unserved  Errors
 }
+
+// Unserved returns an error for each thing in the file that is right, and that this version cannot serve: it is empty,
+// or the vschema is not to be served.
+func (v *VSchema) Unserved() Errors { return v.unserved }
 
 // Keyspace returns the keyspace with exactly that name.
 func (v *VSchema) Keyspace(name string) (*Keyspace, bool) {
@@ -27,14 +33,15 @@ func (v *VSchema) Keyspaces() []*Keyspace {
 	return sorted(v.keyspaces)
 }
 
-// Keyspace is one logical database. Those of a loaded VSchema are unsharded, see Load.
+// Keyspace is one logical database.
 type Keyspace struct {
-	Name string
+	Name    string
+	Sharded bool // its rows are divided among several servers by vindexes
 	// RequireExplicitRouting keeps the keyspace's tables from being found by an unqualified name from outside.
 	RequireExplicitRouting bool
 
-	sharded bool
-	tables  map[string]*Table
+	tables   map[string]*Table
+	vindexes map[string]*NamedVindex
 }
 
 // Table returns the table with exactly that name: table names are case-sensitive, as in MySQL on Linux
@@ -53,11 +60,12 @@ func (k *Keyspace) Tables() []*Table {
 // TableType is the "type" of a table in the vschema.
 type TableType string
 
-// The types of tables. A sequence is a table of the columns id, next_id and cache with one row.
+// The types of tables. A sequence is a table of the columns id, next_id and cache with one row. A reference table has
+// the same rows in all shards.
 const (
 	Ordinary  TableType = ""
 	Sequence  TableType = "sequence"
-	reference TableType = "reference"
+	Reference TableType = "reference"
 )
 
 // Table is what the vschema says of one table.
@@ -70,6 +78,13 @@ type Table struct {
 	// Authoritative says that Columns is the whole table in its order, so that an INSERT without a column list
 	// can be understood from the vschema alone.
 	Authoritative bool
+	// ColumnVindexes say where the rows of a table in a sharded keyspace are: the first, the primary vindex, is unique
+	// and functional, and gives the keyspace id.
+	ColumnVindexes []ColumnVindex
+	Pinned         KeyspaceID // of the one shard that has all rows of the table; nil for other tables
+	Source         *TableName // that a Reference table is a copy of; nil when it is its own
+
+	hasSource bool // it is written, whether right or not
 }
 
 // Column returns the column of that name, in any case, as MySQL compares column names. Only the columns that the
@@ -93,12 +108,13 @@ type AutoIncrement struct {
 	Key string
 }
 
-// Column is one listed column. What else Vitess lists of it (default, size, collation_name, ...) is checked by Load
+// Column is one listed column. What else Vitess lists of it (size, collation_name, ...) is checked by Load
 // and has no part in filling or routing.
 type Column struct {
 	Name      string
 	Type      string // Vitess's name of the type, such as INT64 or VARCHAR; empty when not given
 	Invisible bool   // not part of SELECT * and of an INSERT without a column list
+	Default   string // the expression as written; empty when not given
 }
 
 func sorted[V any](m map[string]V) []V {

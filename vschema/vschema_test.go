@@ -54,7 +54,7 @@ func eachFile(t *testing.T, folder string, f func(t *testing.T, path string, dat
 
 func TestLoadGood(t *testing.T) {
 	eachFile(t, "good", func(t *testing.T, path string, data []byte) {
-		v, err := vschema.Load(filepath.Base(path), data)
+		v, err := vschema.LoadFiles(filepath.Base(path), data, readRegions)
 		if err != nil {
 			t.Fatalf("Load: %v", err)
 		}
@@ -64,7 +64,7 @@ func TestLoadGood(t *testing.T) {
 
 func TestLoadBad(t *testing.T) {
 	eachFile(t, "bad", func(t *testing.T, path string, data []byte) {
-		v, err := vschema.Load(filepath.Base(path), data)
+		v, err := vschema.LoadFiles(filepath.Base(path), data, readRegions)
 		if v != nil {
 			t.Errorf("Load gives a vschema beside the error, want nil")
 		}
@@ -80,11 +80,25 @@ func TestLoadBad(t *testing.T) {
 func describe(v *vschema.VSchema) string {
 	var b strings.Builder
 	for _, k := range v.Keyspaces() {
-		fmt.Fprintf(&b, "keyspace %s explicit=%v\n", k.Name, k.RequireExplicitRouting)
+		fmt.Fprintf(&b, "keyspace %s explicit=%v", k.Name, k.RequireExplicitRouting)
+		if k.Sharded {
+			fmt.Fprint(&b, " sharded")
+		}
+		fmt.Fprintln(&b)
+		for _, v := range k.Vindexes() {
+			fmt.Fprintf(&b, "  vindex %s type=%s params=%v owner=%q unique=%v functional=%v\n",
+				v.Name, v.Type, v.Params, v.Owner, v.Unique, v.Vindex != nil)
+		}
 		for _, t := range k.Tables() {
 			fmt.Fprintf(&b, "  table %s type=%q authoritative=%v", t.Name, t.Type, t.Authoritative)
 			if t.Keyed {
 				fmt.Fprint(&b, " keyed")
+			}
+			if t.Pinned != nil {
+				fmt.Fprintf(&b, " pinned=%x", t.Pinned)
+			}
+			if t.Source != nil {
+				fmt.Fprintf(&b, " source=%v", *t.Source)
 			}
 			fmt.Fprintln(&b)
 			if a := t.AutoIncrement; a != nil {
@@ -94,10 +108,20 @@ func describe(v *vschema.VSchema) string {
 				}
 				fmt.Fprintln(&b)
 			}
+			for _, c := range t.ColumnVindexes {
+				fmt.Fprintf(&b, "    %s by vindex %s\n", strings.Join(c.Columns, ", "), c.Name)
+			}
 			for _, c := range t.Columns {
-				fmt.Fprintf(&b, "    column %s type=%q invisible=%v\n", c.Name, c.Type, c.Invisible)
+				fmt.Fprintf(&b, "    column %s type=%q invisible=%v", c.Name, c.Type, c.Invisible)
+				if c.Default != "" {
+					fmt.Fprintf(&b, " default=%s", c.Default)
+				}
+				fmt.Fprintln(&b)
 			}
 		}
+	}
+	if errs := v.Unserved(); len(errs) > 0 {
+		fmt.Fprintf(&b, "not served:\n%v\n", errs)
 	}
 	return b.String()
 }
@@ -223,6 +247,7 @@ func FuzzLoad(f *testing.F) {
 func checkBindings(t *testing.T, v *vschema.VSchema) {
 	for _, k := range v.Keyspaces() {
 		for _, table := range k.Tables() {
+			checkSharding(t, k, table)
 			a := table.AutoIncrement
 			if a == nil {
 				continue
@@ -234,6 +259,24 @@ func checkBindings(t *testing.T, v *vschema.VSchema) {
 			if s, ok := ks.Table(a.SequenceTable); !ok || s.Type != vschema.Sequence {
 				t.Errorf("table %q: binding %+v does not resolve", table.Name, a)
 			}
+		}
+	}
+}
+
+// checkSharding holds that each table of a sharded keyspace says where its rows are, and one that is not, does not.
+func checkSharding(t *testing.T, k *vschema.Keyspace, table *vschema.Table) {
+	ways := 0
+	for _, says := range []bool{len(table.ColumnVindexes) > 0, table.Pinned != nil, k.Sharded && table.Type == vschema.Reference} {
+		if says {
+			ways++
+		}
+	}
+	if k.Sharded && ways != 1 || !k.Sharded && ways != 0 {
+		t.Errorf("table %q, in a keyspace with sharded=%v: %d ways to find its rows", table.Name, k.Sharded, ways)
+	}
+	for i, c := range table.ColumnVindexes {
+		if i == 0 && (c.Vindex == nil || c.Vindex.Columns() != len(c.Columns)) || c.NamedVindex == nil {
+			t.Errorf("table %q: vindex %+v cannot map", table.Name, c)
 		}
 	}
 }

@@ -168,9 +168,13 @@ func (r *configReader) loadVSchema() {
 		r.fail(v, "%s: %s", r.vschemaFile, readError(err))
 		return
 	}
-	loaded, err := vschema.Load(r.vschemaFile, data)
+	loaded, err := vschema.LoadFiles(r.vschemaFile, data, r.readVindexFile)
 	if err != nil {
 		r.addErrors(err)
+		return
+	}
+	if unserved := loaded.Unserved(); len(unserved) > 0 {
+		r.addErrors(unserved)
 		return
 	}
 	r.cfg.VSchema = loaded
@@ -179,6 +183,14 @@ func (r *configReader) loadVSchema() {
 			r.fail(v, "%s has the keyspace %q, which has no servers: add it to keyspaces", filepath.Base(r.vschemaFile), k.Name)
 		}
 	}
+}
+
+// readVindexFile reads a file that a vindex names, beside the vschema unless its path is absolute.
+func (r *configReader) readVindexFile(path string) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(r.vschemaFile), path)
+	}
+	return os.ReadFile(path)
 }
 
 // checkKeyspaces finds the default keyspace, the only one when none is named. There is always one: its server is the one
