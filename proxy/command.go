@@ -103,8 +103,8 @@ func (s *session) resetConnection() error {
 	if err := s.pass(shapeSingle); err != nil || s.answer.failed {
 		return err
 	}
-	s.stmts, s.temporary, s.lastStmt, s.prepared = nil, nil, 0, false
 	s.values = lastValues{}
+	s.stmts, s.named, s.temporary, s.lastStmt, s.prepared = nil, nil, nil, 0, false
 	s.state = sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown}
 	return nil
 }

@@ -51,8 +51,12 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if err != nil {
 		return p, refuseForm(err, b.Table)
 	}
+	variables, err := s.resolveVariables(sql, b, prepared)
+	if err != nil {
+		return p, err
+	}
 	p.fill, err = newFillPlan(&s.insert, b, s.slots, b.mode(s.state.mode))
-	p.fill.foundRows, p.fill.keys = s.has(mysql.CLIENT_FOUND_ROWS), keys
+	p.fill.foundRows, p.fill.keys, p.fill.variables = s.has(mysql.CLIENT_FOUND_ROWS), keys, variables
 	switch {
 	case err != nil:
 		return p, err
@@ -60,6 +64,8 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 		return p, nil // a ? in a text: the server's own syntax error
 	case p.fill.rewrites() || p.fill.params > 0:
 		p.kind, p.effect = planFill, effectOfFill(&p.fill)
+	case variables:
+		p.kind = planFill
 	case p.fill.reports():
 		p.kind = planReport
 		p.effect = effectOfExplicit(&s.insert)
@@ -175,7 +181,7 @@ func (s *session) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
 	n := 0
 	value := func(dst []byte, row int) ([]byte, bool) {
 		if !open(row) {
-			return dst, false
+			return s.appendCopied(dst, sql, p, row)
 		}
 		dst = appendID(dst, p.id(n), p.wrap && n == 0)
 		n++
@@ -266,6 +272,14 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 	}
 	ok.insertID = v.insertID
 	return s.replyOK(ok)
+}
+
+// settleText reads the answer to a statement whose text was rewritten.
+func (s *session) settleText(p *fillPlan) error {
+	if p.rewrites() {
+		return s.settleFill(p, target{s.insertSchema(), s.insert.Table})
+	}
+	return s.settleExplicit(p)
 }
 
 // settleExplicit reads the answer to a statement with ids of its own. On a column

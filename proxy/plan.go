@@ -53,6 +53,7 @@ type fillPlan struct {
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
 	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
+	variables      bool  // some ids are user variables, which were copied
 	foundRows      bool  // an existing row that does not change counts as affected
 	explicit       int64 // the last row's own id, where known
 	hasExplicit    bool

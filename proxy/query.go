@@ -112,9 +112,12 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 // compose builds in s.scratch the command of a statement that does not go to the
 // server as it came. attributes is what stands before the text.
 func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
-	if p.kind == planFill {
+	switch p.kind {
+	case planFill:
 		s.scratch = append(s.packetBuffer(), attributes...)
 		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
+	case planOwn:
+		p.attributes = slices.Clone(attributes)
 	}
 	return err
 }
@@ -125,8 +128,10 @@ func (s *session) finish(p *plan) (err error) {
 	switch p.kind {
 	case planFill:
 		if err = s.sendPacket(s.scratch); err == nil {
-			err = s.settleFill(&p.fill, target{s.insertSchema(), s.insert.Table})
+			err = s.settleText(&p.fill)
 		}
+	case planOwn:
+		err = p.own(p.attributes)
 	case planNext:
 		if p.next.params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
@@ -163,6 +168,7 @@ const (
 	planFill                   // its ids are filled in
 	planDone                   // it was done, and is answered with OK
 	planNext                   // it is answered from a sequence
+	planOwn                    // what becomes of it is its own
 )
 
 // plan is what becomes of one statement, and what that does to the session.
@@ -172,6 +178,10 @@ type plan struct {
 	database string // the default one when it has succeeded; "" for no change, or one that is not known
 	fill     fillPlan
 	next     nextPlan
+	// own runs the statement, with what stands before the text of a command, and
+	// answers the client.
+	own        func(attributes []byte) error
+	attributes []byte
 }
 
 // plan judges one statement. Errors are for the client; nothing was sent then.
@@ -184,9 +194,13 @@ func (s *session) plan(sql []byte) (plan, error) {
 	case parser.Load:
 		return p, s.refuseWrites("LOAD DATA or LOAD XML", sql)
 	case parser.Carrier:
-		return p, s.refuseCarried("an INSERT inside another statement", sql)
+		return s.planCarrier(p, sql)
 	case parser.Prepare:
-		return p, s.refuseCarried("an INSERT in SQL's PREPARE", sql)
+		return s.planPrepareSQL(p, sql)
+	case parser.Execute:
+		return s.planExecuteSQL(p, sql)
+	case parser.Deallocate:
+		return s.planDeallocate(p, sql)
 	case parser.Next:
 		return s.planNext(p, sql)
 	case parser.Kill:
@@ -450,7 +464,7 @@ func sameReason(a, b error) bool {
 // text cannot go to the server as it is.
 func (s *session) mustSplit(sql []byte) (bool, error) {
 	calls := parser.MayCall(sql)
-	if !calls && (!mayNeedSeqgate(sql) || !changesWhatFollows(sql) && s.writesElsewhere(sql, false)) {
+	if !calls && (!mayNeedSeqgate(sql) && !s.executesNamed(sql) || !changesWhatFollows(sql) && s.writesElsewhere(sql, false)) {
 		return false, nil
 	}
 	spans, err := s.split(sql)
@@ -474,7 +488,7 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 		switch parser.Sniff(part) {
 		case parser.Next, parser.Load, parser.Carrier, parser.Prepare, parser.Kill:
 			return true, nil
-		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute:
+		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute, parser.Deallocate:
 			return true, nil // what follows can be judged only after it ran
 		case parser.Insert, parser.Replace:
 			if p, err := s.planInsert(plan{}, part, false); err != nil || p.kind != planPass {

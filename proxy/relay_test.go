@@ -372,7 +372,7 @@ func TestRefusedForms(t *testing.T) {
 			"INSERT INTO %s (v) SELECT 5",
 			"INSERT INTO %s (v) WITH x AS (SELECT 1 AS a) SELECT a FROM x",
 			"INSERT INTO %s (id, v) VALUES (CONNECTION_ID() + 1000, 1)",
-			"PREPARE p FROM 'INSERT INTO %s (v) VALUES (1)'",
+			"PREPARE p FROM 'INSERT INTO %s (v) SELECT 5'",
 			"INSERT INTO %s /*!40000 (v) */ VALUES (1)",
 			"/*!40000 INSERT INTO %s (v) VALUES (1) */",
 		}

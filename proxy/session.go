@@ -42,9 +42,10 @@ type session struct {
 	state    sessionState
 	values   lastValues
 	stmts    map[uint32]*statement
-	lastStmt uint32 // the statement that the client prepared last, 0 when that failed
-	prepared bool   // there was one that did not
-	localID  uint32 // of the latest statement that seqgate answers by itself
+	lastStmt uint32                // the statement that the client prepared last, 0 when that failed
+	prepared bool                  // there was one that did not
+	localID  uint32                // of the latest statement that seqgate answers by itself
+	named    map[string]*namedStmt // those of SQL's PREPARE, by name
 
 	insert parser.InsertStmt // reused from statement to statement
 	slots  []parser.Slot

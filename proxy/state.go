@@ -29,8 +29,8 @@ type sessionState struct {
 
 // beginAnew forgets all that was known of the session, but for state.
 func (s *session) beginAnew(state sessionState) {
-	s.stmts, s.temporary, s.lastStmt = nil, nil, 0
 	s.values = lastValues{}
+	s.stmts, s.named, s.temporary, s.lastStmt = nil, nil, nil, 0
 	s.prepared, s.settled, s.keeps = false, false, false
 	s.state = state
 }

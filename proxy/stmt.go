@@ -83,8 +83,11 @@ func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err er
 	}
 	if kind != parser.Insert && kind != parser.Replace {
 		p, err := s.plan(sql)
-		if p.kind == planNext {
+		switch p.kind {
+		case planNext:
 			st.next = &p.next
+		case planOwn:
+			return st, nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as both servers say
 		}
 		return st, nil, err
 	}
@@ -467,7 +470,7 @@ func (s *session) settleExecute(st *statement, p *fillPlan) error {
 		s.after(st.effect)
 		return err
 	}
-	err := s.relay(shapeResults)
+	err := s.relayResult()
 	s.after(st.effect)
 	return err
 }
@@ -478,21 +481,27 @@ func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]para
 	if err := s.takeIDs(p, open, params); err != nil {
 		return nil, err
 	}
-	all := make([]param, 0, len(params)+len(st.slots))
+	return withIDs(st.slots, params, open, func(n int) param { return idParam(p.id(n)) }), nil
+}
+
+// withIDs gives the parameters of the filled statement: those of the client's own,
+// and the n-th id in the place of the n-th row that is open.
+func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id func(n int) T) []T {
+	all := make([]T, 0, len(params)+len(slots))
 	taken, n := 0, 0
-	for row, slot := range st.slots {
+	for row, slot := range slots {
 		all = append(all, params[taken:slot.Param]...)
 		taken = slot.Param
 		if slot.State == parser.Explicit || !open(row) {
 			continue
 		}
-		all = append(all, idParam(p.id(n)))
+		all = append(all, id(n))
 		n++
 		if slot.State == parser.Param {
 			taken++
 		}
 	}
-	return append(all, params[taken:]...), nil
+	return append(all, params[taken:]...)
 }
 
 // appendExecute appends an execution; with query attributes agreed on, their

@@ -1,0 +1,223 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// planExecuteSQL plans SQL's EXECUTE.
+func (s *session) planExecuteSQL(p plan, sql []byte) (plan, error) {
+	if len(s.named) == 0 {
+		return p, nil
+	}
+	mode, err := s.readable(sql)
+	if err != nil {
+		return p, err
+	}
+	name, using, ok := parser.ParseExecute(sql, mode)
+	st := s.named[name]
+	if !ok || st == nil {
+		return p, nil // under this name the server has what needs no ids, or nothing
+	}
+	if st.fill == nil {
+		return p, s.stillBound(&st.statement)
+	}
+	using = cloneAll(using)
+	p.kind, p.effect = planOwn, 0
+	p.own = func(attributes []byte) error { return s.executeNamed(attributes, st, using) }
+	return p, nil
+}
+
+func cloneAll(list [][]byte) [][]byte {
+	all := slices.Clone(list)
+	for i := range all {
+		all[i] = slices.Clone(all[i])
+	}
+	return all
+}
+
+// executeNamed executes an INSERT that SQL's PREPARE has prepared.
+func (s *session) executeNamed(attributes []byte, st *namedStmt, using [][]byte) error {
+	if err := s.knowLastID(); err != nil {
+		return err
+	}
+	if err := s.stillBound(&st.statement); err != nil {
+		return err
+	}
+	p := st.execution()
+	open, err := s.openUsing(&st.statement, &p, using)
+	if err != nil {
+		return err
+	}
+	name := st.server
+	if p.rewrites() {
+		name = st.filledName()
+		if using, err = s.fillUsing(st, &p, open, using); err != nil {
+			return err
+		}
+	}
+	if err := s.beforeSQL(&st.statement, &p); err != nil {
+		return err
+	}
+	if err := s.send(appendUsing(append(attributes, "EXECUTE "+name...), using)); err != nil {
+		return err
+	}
+	return s.settleExecute(&st.statement, &p)
+}
+
+// beforeSQL prepares the backend session for an execution.
+func (s *session) beforeSQL(st *statement, p *fillPlan) error {
+	switch {
+	case !p.rewrites():
+		return s.before(st.effect)
+	case !p.wrap:
+		return s.before(mayLook)
+	}
+	return nil
+}
+
+// appendUsing appends the values of an EXECUTE.
+func appendUsing(dst []byte, using [][]byte) []byte {
+	if len(using) == 0 {
+		return dst
+	}
+	return append(append(dst, " USING "...), bytes.Join(using, []byte(", "))...)
+}
+
+// openUsing counts the rows whose ids are open in an execution with these values,
+// and tells which they are.
+func (s *session) openUsing(st *statement, p *fillPlan, using [][]byte) (open func(row int) bool, err error) {
+	if len(using) != st.params {
+		return nil, mysql.NewDefaultError(mysql.ER_WRONG_ARGUMENTS, "EXECUTE")
+	}
+	slots := slices.Clone(st.slots)
+	if err := s.judgeUsing(slots, p, using); err != nil {
+		return nil, err
+	}
+	strict := p.binding.mode(s.state.mode).Strict && !p.ignore
+	for row := range slots {
+		slots[row] = p.binding.judge(slots[row], strict)
+		switch slots[row].State {
+		case parser.Open:
+			p.open++
+		case parser.Unknown, parser.Param:
+			return nil, unsupported("an expression in USING as the value of '"+p.binding.Column+"'", p.binding.Table,
+				"write a user variable, NULL or a literal there")
+		}
+		p.noteExplicit(slots[row])
+	}
+	return func(row int) bool { return slots[row].State == parser.Open }, nil
+}
+
+// judgeUsing judges those rows whose ids are values of EXECUTE's USING. The session
+// is asked for user variables.
+func (s *session) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) error {
+	mode := p.binding.mode(s.state.mode)
+	var rows []int
+	var variables [][]byte
+	for row, slot := range slots {
+		if slot.State != parser.Param {
+			continue
+		}
+		value := using[slot.Param]
+		if parser.IsUserVariable(value, mode) {
+			rows, variables = append(rows, row), append(variables, value)
+		} else {
+			slots[row] = parser.ValueSlot(value, mode, p.ignore)
+		}
+	}
+	if len(variables) > maxOwnVariables {
+		return tooManyVariables(p.binding)
+	}
+	values, err := s.readVariables(variables, mode, p.ignore)
+	for i, v := range values {
+		slots[rows[i]] = v
+	}
+	return err
+}
+
+// fillUsing takes ids for the open rows and puts them among the values of USING.
+// MySQL takes user variables only, so they are put into some there.
+func (s *session) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool, using [][]byte) ([][]byte, error) {
+	if !s.mariaDB && p.open > maxOwnVariables {
+		return nil, tooManyVariables(p.binding)
+	}
+	if err := s.takeIDs(p, open, nil); err != nil {
+		return nil, err
+	}
+	if s.mariaDB || p.open == 0 {
+		return withIDs(st.slots, using, open, func(n int) []byte { return strconv.AppendInt(nil, p.id(n), 10) }), nil
+	}
+	set := []byte("SET ")
+	using = withIDs(st.slots, using, open, func(n int) []byte {
+		if n > 0 {
+			set = append(set, ", "...)
+		}
+		variable := fmt.Appendf(nil, idVariable, n)
+		set = strconv.AppendInt(append(append(set, variable...), " = "...), p.id(n), 10)
+		return variable
+	})
+	return using, s.quietly(set)
+}
+
+func tooManyVariables(b *Binding) error {
+	return unsupported(fmt.Sprintf("more than %d rows in SQL's EXECUTE", maxOwnVariables), b.Table, "insert fewer rows at once, or use the driver's prepared statements")
+}
+
+// executeImmediate runs MariaDB's EXECUTE IMMEDIATE of an INSERT, which is in
+// s.insert: the text that is prepared gets the ids.
+func (s *session) executeImmediate(attributes []byte, st *statement, command, text []byte, using [][]byte) error {
+	if err := s.knowLastID(); err != nil {
+		return err
+	}
+	p := st.execution()
+	p.prepared = false // only an id is wrapped
+	open, err := s.openUsing(st, &p, using)
+	if err != nil {
+		return err
+	}
+	if p.rewrites() {
+		if command, err = s.fillImmediate(st, &p, open, text, using); err != nil {
+			return err
+		}
+	}
+	if err := s.beforeSQL(st, &p); err != nil {
+		return err
+	}
+	if err := s.send(append(attributes, command...)); err != nil {
+		return err
+	}
+	return s.settleExecute(st, &p)
+}
+
+// fillImmediate gives the EXECUTE IMMEDIATE of the text with its ids, and with the
+// values of USING whose places they do not take.
+func (s *session) fillImmediate(st *statement, p *fillPlan, open func(row int) bool, text []byte, using [][]byte) ([]byte, error) {
+	if err := s.takeIDs(p, open, nil); err != nil {
+		return nil, err
+	}
+	n := 0
+	var kept [][]byte
+	taken := 0
+	value := func(dst []byte, row int) ([]byte, bool) {
+		if !open(row) {
+			return dst, false
+		}
+		if slot := st.slots[row]; slot.State == parser.Param {
+			kept = append(kept, using[taken:slot.Param]...)
+			taken = slot.Param + 1
+		}
+		dst = appendID(dst, p.id(n), p.wrap && n == 0)
+		n++
+		return dst, true
+	}
+	filled := s.insert.AppendFilled(nil, text, p.binding.Column, value, s.fillOptions(p))
+	command := parser.AppendLiteral([]byte("EXECUTE IMMEDIATE "), filled, s.state.mode)
+	return appendUsing(command, append(kept, using[taken:]...)), nil
+}

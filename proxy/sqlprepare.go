@@ -1,0 +1,294 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// An INSERT in SQL's PREPARE is prepared twice at the server, as one of
+// COM_STMT_PREPARE is: as it came, and with a placeholder for each id. Both have
+// names of seqgate's own there. Under the client's name there is nothing: a name
+// that the server takes for it by its collation (é for e), or that a routine
+// executes, finds no statement, and none without its ids.
+
+// namedStmt is a statement of SQL's PREPARE that writes to a table.
+type namedStmt struct {
+	statement
+	server string // its name at the server, when its table has a sequence
+	twin   bool   // there is one with a placeholder for each id too
+}
+
+// filledName is what the statement with a placeholder for each id is called.
+func (st *namedStmt) filledName() string { return st.server + "_filled" }
+
+// executesNamed reports whether a text may execute such a statement, or give it up.
+func (s *session) executesNamed(sql []byte) bool {
+	return len(s.named) > 0 && mentionsAny(sql, "execute", "prepare")
+}
+
+// planCarrier plans MariaDB's EXECUTE IMMEDIATE, and refuses all else that carries
+// an INSERT into a sequenced table within it.
+func (s *session) planCarrier(p plan, sql []byte) (plan, error) {
+	const form = "an INSERT inside another statement"
+	if !s.mariaDB || !mentionsAny(sql, "immediate", "prepare") {
+		return p, s.refuseCarried(form, sql)
+	}
+	src, text, st, _, err := s.judgePrepare(form, sql, parser.ParseImmediate)
+	if err != nil || st == nil || st.fill == nil {
+		return p, err
+	}
+	text, command, using := slices.Clone(text), slices.Clone(sql), cloneAll(src.Using)
+	p.kind, p.effect = planOwn, 0
+	p.own = func(attributes []byte) error { return s.executeImmediate(attributes, st, command, text, using) }
+	return p, nil
+}
+
+// planPrepareSQL plans SQL's PREPARE.
+func (s *session) planPrepareSQL(p plan, sql []byte) (plan, error) {
+	src, text, st, filled, err := s.judgePrepare("an INSERT in SQL's PREPARE", sql, parser.ParsePrepare)
+	if err != nil {
+		return p, err
+	}
+	if st != nil && st.fill != nil {
+		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), twin: filled != nil}
+		raw, text := slices.Clone(src.Raw), slices.Clone(text)
+		p.kind, p.effect = planOwn, 0
+		p.own = func(attributes []byte) error { return s.prepareNamed(attributes, src.Name, raw, n, text, filled) }
+		return p, nil
+	}
+	if s.named[src.Name] == nil && (st == nil || !st.writes) {
+		return p, nil
+	}
+	command := slices.Clone(sql)
+	p.kind = planOwn
+	p.own = func(attributes []byte) error { return s.prepareOther(attributes, src.Name, st, command) }
+	return p, nil
+}
+
+// judgePrepare reads what PREPARE or EXECUTE IMMEDIATE prepares, and plans it as
+// COM_STMT_PREPARE's. st is nil when it can be nothing that needs seqgate.
+func (s *session) judgePrepare(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
+	src parser.PrepareStmt, text []byte, st *statement, filled []byte, err error,
+) {
+	if !s.state.environmentKnown && !parser.Plain(sql) && len(s.named) == 0 && bytes.IndexByte(sql, '@') < 0 &&
+		s.writesElsewhere(sql, false) && s.preparesElsewhere(sql) {
+		return src, nil, nil, nil, nil
+	}
+	mode, err := s.readable(sql)
+	if mustChangePassword(err) {
+		return src, nil, nil, nil, nil // the server itself prepares nothing but the new password
+	}
+	if err != nil {
+		return src, nil, nil, nil, err
+	}
+	src, ok := read(sql, mode)
+	if s.mariaDB && (ok && !src.IsText && src.Expr == nil || !ok && mayPrepareVariable(sql)) {
+		return src, nil, nil, nil, errSourceNotRead
+	}
+	if !ok || !src.IsText && src.Expr == nil {
+		return src, nil, nil, nil, s.refuseCarried(form, sql)
+	}
+	text, exact := src.Text, true
+	if src.Expr != nil {
+		if text, exact, err = s.readSource(src.Expr); err != nil {
+			return src, nil, nil, nil, err
+		}
+	}
+	if st, filled, err = s.planPrepare(text); err != nil || st.fill == nil {
+		return src, text, st, nil, err
+	}
+	if readsDiagnostics(text) {
+		return src, nil, nil, nil, unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in "+form, st.fill.binding.Table, "read it with SELECT first")
+	}
+	st.params = s.insert.Params
+	return src, text, st, filled, s.checkReading(text, exact, st.fill.binding)
+}
+
+// mayPrepareVariable reports whether a text that is neither PREPARE nor EXECUTE
+// IMMEDIATE, but SET STATEMENT .. FOR one of them, may prepare what a variable
+// holds. What a compound statement does is the server's own, as in a routine.
+func mayPrepareVariable(sql []byte) bool {
+	return bytes.IndexByte(sql, '@') >= 0 && !parser.Mentions(sql, "end") && parser.MayPrepare(sql)
+}
+
+// errSourceNotRead is for MariaDB, where anything may give what is prepared.
+var errSourceNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+	"seqgate cannot read what this statement prepares; SET a user variable to it first, and prepare that")
+
+// mustChangePassword reports whether the server answers nothing in this session
+// before its password was changed.
+func mustChangePassword(err error) bool {
+	var refused *serverError
+	return errors.As(err, &refused) && refused.code() == mysql.ER_MUST_CHANGE_PASSWORD
+}
+
+// readSource evaluates the expression that PREPARE takes its text from. exact says
+// that the server reads the same bytes from a literal.
+func (s *session) readSource(expr []byte) (text []byte, exact bool, err error) {
+	row, err := s.queryRow(fmt.Sprintf("SELECT CAST(CHARSET(%[1]s) AS BINARY), COALESCE(CAST(%[1]s AS BINARY), '') LIMIT 1", expr), 2)
+	if mustChangePassword(err) {
+		return nil, true, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	text = []byte(row[1])
+	switch row[0] {
+	case "ucs2", "utf16", "utf16le", "utf32":
+		return nil, false, errNotRead
+	case "utf8mb4", "utf8mb3", "utf8":
+		// A literal is converted to utf8mb3 on MySQL, a variable is not.
+		return text, !slices.ContainsFunc(bytes.Runes(text), func(r rune) bool { return r > 0xffff }), nil
+	}
+	return text, parser.IsASCII(text), nil
+}
+
+// checkReading refuses a text for a sequenced table that the server may read in
+// another way than seqgate: it converts what is outside ASCII.
+func (s *session) checkReading(text []byte, exact bool, b *Binding) error {
+	if parser.IsASCII(text) {
+		return nil
+	}
+	row, err := s.queryRow("SELECT CAST(@@character_set_client AS BINARY), CAST(@@character_set_connection AS BINARY) LIMIT 1", 2)
+	if err != nil {
+		return err
+	}
+	for _, name := range row {
+		exact = exact && (name == "utf8mb4" || name == "utf8mb3" || name == "utf8")
+	}
+	if !exact || !utf8.Valid(text) {
+		return unsupported("an INSERT with text outside ASCII in SQL's PREPARE, but in UTF-8,", b.Table, "use placeholders for such values")
+	}
+	return nil
+}
+
+// rememberNamed notes what was prepared under a client's name.
+func (s *session) rememberNamed(name string, st *namedStmt) {
+	if s.named == nil {
+		s.named = make(map[string]*namedStmt)
+	}
+	s.named[name] = st
+}
+
+// prepareNamed prepares an INSERT into a sequenced table. raw is the client's name
+// for it, as it was written: what it stood for is gone, as it is natively.
+func (s *session) prepareNamed(attributes []byte, name string, raw []byte, st *namedStmt, text, filled []byte) error {
+	if err := s.forgetNamed(name); err != nil {
+		return err
+	}
+	if err := ignoreRefusal(s.quietly(fmt.Appendf(nil, "DEALLOCATE PREPARE %s", raw))); err != nil {
+		return err
+	}
+	if st.twin {
+		if err := s.quietly(s.prepareText(nil, st.server, text)); err != nil {
+			return err
+		}
+		text = filled
+	}
+	last := st.server
+	if st.twin {
+		last = st.filledName()
+	}
+	if err := s.send(s.prepareText(attributes, last, text)); err != nil {
+		return err
+	}
+	if err := s.relayResult(); err != nil || s.answer.failed {
+		return err
+	}
+	s.settled = true
+	s.rememberNamed(name, st)
+	return nil
+}
+
+// prepareText gives a PREPARE of the text.
+func (s *session) prepareText(before []byte, name string, text []byte) []byte {
+	return parser.AppendLiteral(fmt.Appendf(before, "PREPARE %s FROM ", name), text, s.state.mode)
+}
+
+// prepareOther passes a PREPARE on: of an INSERT into a table without a sequence,
+// which may get one, or of a name that stood for such a statement so far.
+func (s *session) prepareOther(attributes []byte, name string, st *statement, command []byte) error {
+	if err := s.forgetNamed(name); err != nil {
+		return err
+	}
+	if err := s.send(append(attributes, command...)); err != nil {
+		return err
+	}
+	err := s.relayResult()
+	if err == nil && !s.answer.failed && st != nil && st.writes {
+		s.rememberNamed(name, &namedStmt{statement: *st})
+	}
+	return err
+}
+
+// forgetNamed gives up what a client's name stands for.
+func (s *session) forgetNamed(name string) error {
+	st := s.named[name]
+	delete(s.named, name)
+	if st == nil || st.fill == nil {
+		return nil
+	}
+	err := s.deallocate(st.server)
+	if st.twin {
+		err = errors.Join(err, s.deallocate(st.filledName()))
+	}
+	return err
+}
+
+func (s *session) deallocate(server string) error {
+	return ignoreRefusal(s.quietly([]byte("DEALLOCATE PREPARE " + server)))
+}
+
+// ignoreRefusal keeps failures of the connection only.
+func ignoreRefusal(err error) error {
+	var refused *serverError
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}
+
+// planDeallocate plans DEALLOCATE PREPARE.
+func (s *session) planDeallocate(p plan, sql []byte) (plan, error) {
+	if len(s.named) == 0 {
+		return p, nil
+	}
+	mode, err := s.readable(sql)
+	if err != nil {
+		return p, err
+	}
+	name, ok := parser.ParseDeallocate(sql, mode)
+	st := s.named[name]
+	if !ok || st == nil {
+		return p, nil
+	}
+	if st.fill == nil {
+		delete(s.named, name)
+		return p, nil
+	}
+	p.kind, p.effect = planOwn, 0
+	p.own = func(attributes []byte) error { return s.deallocateNamed(attributes, name, st) }
+	return p, nil
+}
+
+// deallocateNamed answers with what the server says of one of the statements.
+func (s *session) deallocateNamed(attributes []byte, name string, st *namedStmt) error {
+	delete(s.named, name)
+	if st.twin {
+		if err := s.deallocate(st.filledName()); err != nil {
+			return err
+		}
+	}
+	if err := s.send(append(attributes, "DEALLOCATE PREPARE "+st.server...)); err != nil {
+		return err
+	}
+	return s.relayResult()
+}

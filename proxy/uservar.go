@@ -1,0 +1,143 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// A user variable in the place of an id decides when the statement runs whether
+// the id is open. seqgate asks the session for it, which is a statement of its
+// own there (docs/sql.md, "Known limits").
+
+// askVariable reads a user variable as bytes, whatever character set the client
+// wants its results in: 't' and a string, as it is but for character sets unlike
+// ASCII; 'n' and a number as an integer column stores it, which ROUND gives; nothing
+// for NULL.
+const askVariable = "CAST(CASE WHEN %[1]s IS NULL THEN '' WHEN %[2]s THEN CONCAT(CAST('t' AS BINARY), " +
+	"CASE WHEN CHARSET(%[1]s) IN ('ucs2','utf16','utf16le','utf32') THEN CAST(CONVERT(%[1]s USING utf8mb4) AS BINARY) ELSE CAST(%[1]s AS BINARY) END) " +
+	"ELSE CONCAT(CAST('n' AS BINARY), CAST(ROUND(%[1]s) AS BINARY)) END AS BINARY)"
+
+// isText gives the condition that a user variable holds a string. No function
+// tells its type on both servers.
+func (s *session) isText(variable []byte) string {
+	if s.mariaDB {
+		return fmt.Sprintf("COERCIBILITY(%s) = 2", variable)
+	}
+	return fmt.Sprintf(`LEFT(JSON_ARRAY(%s), 2) = '["'`, variable)
+}
+
+// readVariables judges user variables as values of an integer column, with one
+// question to the session.
+func (s *session) readVariables(variables [][]byte, m parser.Mode, ignore bool) ([]parser.Slot, error) {
+	if len(variables) == 0 {
+		return nil, nil
+	}
+	facts := make([]string, len(variables))
+	for i, v := range variables {
+		facts[i] = fmt.Sprintf(askVariable, v, s.isText(v))
+	}
+	row, err := s.queryRow("SELECT "+strings.Join(facts, ", ")+" LIMIT 1", len(facts))
+	if err != nil {
+		return nil, err
+	}
+	slots := make([]parser.Slot, len(row))
+	for i, value := range row {
+		slots[i] = variableSlot(value, m, ignore)
+	}
+	return slots, nil
+}
+
+// variableSlot judges what askVariable gave.
+func variableSlot(value string, m parser.Mode, ignore bool) parser.Slot {
+	m.EmptyStringIsNull = false // that is of literals
+	switch {
+	case value == "":
+		return parser.Slot{State: parser.Open}
+	case value[0] == 't':
+		return parser.StringSlot([]byte(value[1:]), m, ignore)
+	}
+	if n, err := strconv.ParseInt(value[1:], 10, 64); err == nil {
+		return integerSlot(n, false, m)
+	}
+	f, err := strconv.ParseFloat(value[1:], 64)
+	if err != nil {
+		return parser.Slot{State: parser.Unknown}
+	}
+	return parser.FloatSlot(f, m)
+}
+
+// Variables of seqgate's own in a client's session: what no routine or trigger of
+// the client's changes while a statement runs.
+const (
+	copiedVariable = "@`seqgate copied %d`"
+	idVariable     = "@`seqgate id %d`"
+)
+
+// resolveVariables judges those rows of the INSERT in s.insert, in s.slots, whose
+// ids are user variables. Each is copied first, so that what was judged is what the
+// statement writes. It reports whether there are any.
+func (s *session) resolveVariables(sql []byte, b *Binding, prepared bool) (bool, error) {
+	if prepared {
+		return false, nil
+	}
+	var rows []int
+	var copies [][]byte
+	set := []byte("SET ")
+	for row, slot := range s.slots {
+		if slot.State != parser.Unknown {
+			continue
+		}
+		variable := s.insert.Variable(sql, row)
+		if variable == nil {
+			return false, nil // it is refused for this
+		}
+		if len(rows) > 0 {
+			set = append(set, ", "...)
+		}
+		copied := fmt.Appendf(nil, copiedVariable, row)
+		set = fmt.Appendf(set, "%s = %s", copied, variable)
+		rows, copies = append(rows, row), append(copies, copied)
+	}
+	switch {
+	case len(rows) == 0:
+		return false, nil
+	case len(rows) > maxOwnVariables:
+		return false, unsupported(fmt.Sprintf("more than %d user variables as ids in one statement", maxOwnVariables), b.Table, "insert fewer rows at once")
+	case readsDiagnostics(sql):
+		return false, unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings beside a user variable as the id", b.Table, "read it with SELECT first")
+	}
+	if err := s.quietly(set); err != nil {
+		return false, err
+	}
+	values, err := s.readVariables(copies, b.mode(s.state.mode), s.insert.Ignore)
+	for i, v := range values {
+		s.slots[rows[i]] = v
+	}
+	return err == nil, err
+}
+
+// appendCopied gives the copy of the user variable that is a row's own id.
+func (s *session) appendCopied(dst, sql []byte, p *fillPlan, row int) ([]byte, bool) {
+	if !p.variables || s.insert.Variable(sql, row) == nil {
+		return dst, false
+	}
+	return fmt.Appendf(dst, copiedVariable, row), true
+}
+
+// maxOwnVariables bounds the variables that seqgate makes in a session.
+const maxOwnVariables = 1000
+
+// quietly runs a statement of seqgate's own in the client's backend session. An
+// error of the server's is a *serverError.
+func (s *session) quietly(sql []byte) error {
+	command := append([]byte{mysql.COM_QUERY}, s.noAttributes()...)
+	if err := s.send(append(command, sql...)); err != nil {
+		return err
+	}
+	return s.drop(shapeResults)
+}
