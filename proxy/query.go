@@ -134,6 +134,8 @@ func (s *session) finish(p *plan) (err error) {
 		return s.answerNext(p.next, false)
 	case planReport:
 		err = s.settleExplicit(&p.fill)
+	case planOwn:
+		err = p.own()
 	case planDone:
 		return s.replyOK(okPacket{status: s.answer.status})
 	case planPass:
@@ -163,6 +165,7 @@ const (
 	planFill                   // its ids are filled in
 	planDone                   // it was done, and is answered with OK
 	planNext                   // it is answered from a sequence
+	planOwn                    // it is one of seqgate's own, which plan.own runs
 )
 
 // plan is what becomes of one statement, and what that does to the session.
@@ -172,6 +175,7 @@ type plan struct {
 	database string // the default one when it has succeeded; "" for no change, or one that is not known
 	fill     fillPlan
 	next     nextPlan
+	own      func() error
 }
 
 // plan judges one statement. Errors are for the client; nothing was sent then.
@@ -193,6 +197,10 @@ func (s *session) plan(sql []byte) (plan, error) {
 		return s.planKill(p, sql)
 	case parser.Use:
 		return s.planUse(p, sql), nil
+	case parser.DDL, parser.Show:
+		if verb := parser.SniffOwn(sql); verb != parser.NoOwn {
+			return s.planOwn(p, verb, sql)
+		}
 	}
 	return p, nil
 }
@@ -476,6 +484,10 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 			return true, nil
 		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute:
 			return true, nil // what follows can be judged only after it ran
+		case parser.Show:
+			if parser.SniffOwn(part) != parser.NoOwn {
+				return true, nil
+			}
 		case parser.Insert, parser.Replace:
 			if p, err := s.planInsert(plan{}, part, false); err != nil || p.kind != planPass {
 				return true, nil // its own turn tells
@@ -542,14 +554,14 @@ func (s *session) hidesDatabase(sql []byte) (bool, error) {
 // mayNeedSeqgate looks for the words without which no statement of a text needs
 // more than being passed on.
 func mayNeedSeqgate(sql []byte) bool {
-	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate")
+	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate")
 }
 
 // changesWhatFollows looks for the words without which no statement of a text
 // changes to which table a name after it belongs, and whether that has a sequence,
 // nor needs seqgate whatever it writes to.
 func changesWhatFollows(sql []byte) bool {
-	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate")
+	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate")
 }
 
 // effectOfParts is that of a text of several statements.

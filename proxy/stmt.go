@@ -83,8 +83,11 @@ func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err er
 	}
 	if kind != parser.Insert && kind != parser.Replace {
 		p, err := s.plan(sql)
-		if p.kind == planNext {
+		switch p.kind {
+		case planNext:
 			st.next = &p.next
+		case planOwn:
+			return nil, nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS)
 		}
 		return st, nil, err
 	}
