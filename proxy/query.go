@@ -134,6 +134,8 @@ func (s *session) finish(p *plan) (err error) {
 		return s.answerNext(p.next, false)
 	case planReport:
 		err = s.settleExplicit(&p.fill)
+	case planTicket:
+		err = s.answerTicket(&p.fill)
 	case planOwn:
 		err = p.own()
 	case planDone:
@@ -165,6 +167,7 @@ const (
 	planFill                   // its ids are filled in
 	planDone                   // it was done, and is answered with OK
 	planNext                   // it is answered from a sequence
+	planTicket                 // it asks a ticket table for an id
 	planOwn                    // it is one of seqgate's own, which plan.own runs
 )
 
@@ -184,7 +187,11 @@ func (s *session) plan(sql []byte) (plan, error) {
 	p := plan{effect: s.effectOf(kind, sql)}
 	switch kind {
 	case parser.Insert, parser.Replace:
-		return s.planInsert(p, sql, false)
+		return s.planTicket(s.planInsert(p, sql, false))
+	case parser.Select:
+		if s.asksLastID(sql) {
+			return s.planLastID(p, sql), nil
+		}
 	case parser.Load:
 		return p, s.refuseWrites("LOAD DATA or LOAD XML", sql)
 	case parser.Carrier:
@@ -489,7 +496,7 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 				return true, nil
 			}
 		case parser.Insert, parser.Replace:
-			if p, err := s.planInsert(plan{}, part, false); err != nil || p.kind != planPass {
+			if p, err := s.planTicket(s.planInsert(plan{}, part, false)); err != nil || p.kind != planPass {
 				return true, nil // its own turn tells
 			}
 		}

@@ -19,7 +19,7 @@ type resultColumn struct {
 	typ    byte   // mysql.MYSQL_TYPE_...
 	length uint32 // that a value takes when shown, in bytes
 
-	nullable bool
+	nullable, unsigned bool
 }
 
 // textColumn is a column of text, of that many characters at most.
@@ -48,6 +48,9 @@ func (c resultColumn) append(dst []byte, extended bool) []byte {
 	}
 	if c.nullable {
 		flags &^= mysql.NOT_NULL_FLAG
+	}
+	if c.unsigned {
+		flags |= mysql.UNSIGNED_FLAG
 	}
 	dst = append(dst, 0x0c)
 	dst = binary.LittleEndian.AppendUint16(dst, collation)
