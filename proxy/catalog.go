@@ -297,6 +297,7 @@ func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*B
 			t.AutoIncrement.Column, schema, t.Name)
 	}
 	b := e.bound(t.Name, column, name)
+	b.ticket = t.Type == vschema.Ticket
 	if key := t.AutoIncrement.Key; key != "" {
 		keyColumn := e.table.column(key)
 		if keyColumn == nil {

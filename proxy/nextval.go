@@ -144,22 +144,11 @@ func (s *session) appendResultColumn(n *nextPlan) []byte {
 	return s.appendColumn(nil, n.label, 0)
 }
 
-// appendColumn appends the definition of a BIGINT column
-// (Protocol::ColumnDefinition41 of the MySQL manual). The name has less than 251
-// bytes.
+// appendColumn appends the definition of a BIGINT column.
 func (s *session) appendColumn(dst []byte, name string, flags uint16) []byte {
-	for _, text := range []string{"def", "", "", "", name, ""} {
-		dst = append(append(dst, byte(len(text))), text...)
-	}
-	if s.capabilities&clientExtendedMetadata != 0 {
-		dst = append(dst, 0) // no type name that goes further
-	}
-	const binaryCharset, displayWidth = 63, 20
-	dst = append(dst, 0x0c, binaryCharset, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, displayWidth)
-	dst = append(dst, mysql.MYSQL_TYPE_LONGLONG)
-	dst = binary.LittleEndian.AppendUint16(dst, flags|mysql.BINARY_FLAG)
-	return append(dst, 0, 0, 0)
+	column := integerColumn(name)
+	column.nullable = flags&mysql.NOT_NULL_FLAG == 0
+	return column.append(dst, s.capabilities&clientExtendedMetadata != 0)
 }
 
 // endOfRows appends what ends the definitions or the rows of a result.

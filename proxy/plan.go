@@ -17,6 +17,7 @@ type Binding struct {
 	Sequence      sequence.Name
 	OnExplicit    ExplicitPolicy
 	key           keyColumn
+	ticket        bool // INSERTs are answered with an id, and never run: see ticket.go
 }
 
 // mode gives how values are judged on this table. On a table whose engine cannot
@@ -52,6 +53,7 @@ type fillPlan struct {
 	wrap bool
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
+	replace        bool  // REPLACE, of a ticket table
 	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
 	variables      bool  // some ids are user variables, which were copied
 	foundRows      bool  // an existing row that does not change counts as affected

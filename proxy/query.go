@@ -139,6 +139,8 @@ func (s *session) finish(p *plan) (err error) {
 		return s.answerNext(p.next, false)
 	case planReport:
 		err = s.settleExplicit(&p.fill)
+	case planTicket:
+		err = s.answerTicket(&p.fill)
 	case planDone:
 		return s.replyOK(okPacket{status: s.answer.status})
 	case planPass:
@@ -168,6 +170,7 @@ const (
 	planFill                   // its ids are filled in
 	planDone                   // it was done, and is answered with OK
 	planNext                   // it is answered from a sequence
+	planTicket                 // it asks a ticket table for an id
 	planOwn                    // what becomes of it is its own
 )
 
@@ -190,7 +193,11 @@ func (s *session) plan(sql []byte) (plan, error) {
 	p := plan{effect: s.effectOf(kind, sql)}
 	switch kind {
 	case parser.Insert, parser.Replace:
-		return s.planInsert(p, sql, false)
+		return s.planTicket(s.planInsert(p, sql, false))
+	case parser.Select:
+		if s.asksLastID(sql) {
+			return s.planLastID(p, sql), nil
+		}
 	case parser.Load:
 		return p, s.refuseWrites("LOAD DATA or LOAD XML", sql)
 	case parser.Carrier:
@@ -207,6 +214,10 @@ func (s *session) plan(sql []byte) (plan, error) {
 		return s.planKill(p, sql)
 	case parser.Use:
 		return s.planUse(p, sql), nil
+	case parser.DDL, parser.Show:
+		if verb := parser.SniffOwn(sql); verb != parser.NoOwn {
+			return s.planOwn(p, verb, sql)
+		}
 	}
 	return p, nil
 }
@@ -490,8 +501,12 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 			return true, nil
 		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute, parser.Deallocate:
 			return true, nil // what follows can be judged only after it ran
+		case parser.Show:
+			if parser.SniffOwn(part) != parser.NoOwn {
+				return true, nil
+			}
 		case parser.Insert, parser.Replace:
-			if p, err := s.planInsert(plan{}, part, false); err != nil || p.kind != planPass {
+			if p, err := s.planTicket(s.planInsert(plan{}, part, false)); err != nil || p.kind != planPass {
 				return true, nil // its own turn tells
 			}
 		}
@@ -556,14 +571,14 @@ func (s *session) hidesDatabase(sql []byte) (bool, error) {
 // mayNeedSeqgate looks for the words without which no statement of a text needs
 // more than being passed on.
 func mayNeedSeqgate(sql []byte) bool {
-	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate")
+	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate")
 }
 
 // changesWhatFollows looks for the words without which no statement of a text
 // changes to which table a name after it belongs, and whether that has a sequence,
 // nor needs seqgate whatever it writes to.
 func changesWhatFollows(sql []byte) bool {
-	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate")
+	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate")
 }
 
 // effectOfParts is that of a text of several statements.

@@ -67,6 +67,8 @@ type Config struct {
 	// sequenced column of a keyspace's table. ExplicitAdvance everywhere when nil.
 	OnExplicitID func(keyspace, table string) ExplicitPolicy
 	Logger       *slog.Logger
+	// Version is seqgate's own, which SHOW SEQGATE STATUS tells.
+	Version string
 
 	// RequireTLS refuses clients over TCP that are not encrypted.
 	RequireTLS bool
@@ -105,6 +107,7 @@ type Server struct {
 	publicKey []byte
 
 	explicit explicitWarnings
+	started  time.Time
 
 	connections, userConnections limit
 
@@ -130,7 +133,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, DefaultHandshakeTimeout)
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session)}
+	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session), started: time.Now()}
 	s.explicit.log = cfg.Logger
 	s.lastID.Store(rand.Uint32()) // another seqgate's ids are other ones, most likely
 	s.clock.Store(1)

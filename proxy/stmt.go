@@ -78,7 +78,7 @@ func (s *session) planPrepare(sql []byte) (st *statement, filled []byte, err err
 func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err error) {
 	kind := parser.Sniff(sql)
 	st = &statement{effect: s.effectOf(kind, sql)}
-	if kind == parser.Kill {
+	if kind == parser.Kill || kind == parser.Select {
 		return st, nil, nil // executed, it is the server's, with the server's ids
 	}
 	if kind != parser.Insert && kind != parser.Replace {
@@ -96,6 +96,12 @@ func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err er
 	st.schema, st.table = s.insertSchema(), s.insert.Table
 	if err != nil || p.fill.binding == nil {
 		return st, nil, err
+	}
+	if p.fill.binding.ticket {
+		if err := s.checkTicket(&p.fill); err != nil {
+			return nil, nil, err
+		}
+		p.kind = planTicket
 	}
 	st.fill, st.slots = &p.fill, slices.Clone(s.slots)
 	st.mode, st.listed = s.state.mode, s.insert.HasColumns && len(s.insert.Columns) > 0
@@ -295,6 +301,9 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 	if st.fill == nil {
 		return s.executeSeen(st, payload, size)
 	}
+	if st.fill.binding.ticket {
+		return s.executeTicket(st, payload, size)
+	}
 	if payload[0] == comStmtBulkExecute {
 		return s.executeBulk(st, payload, size)
 	}
@@ -336,7 +345,7 @@ func (s *session) stillBound(st *statement) error {
 func (st *statement) holds(b *Binding, m parser.Mode) bool {
 	was := st.fill.binding
 	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
-	return b.Column == was.Column && b.key == was.key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional &&
+	return b.Column == was.Column && b.key == was.key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional && b.ticket == was.ticket &&
 		(st.listed || slices.Equal(b.Columns, was.Columns)) &&
 		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
 }

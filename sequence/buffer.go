@@ -55,6 +55,7 @@ type Sequence struct {
 	waiters   []*waiter  // callers that got nothing from current and next, in the order they came
 	refilling bool       // there is a refill in flight
 	closed    bool
+	ended     error // why it is closed
 	warm      bool
 	waited    bool  // callers have had to wait since the step was last set
 	alone     bool  // an ordered sequence asks for one waiter at a time
@@ -147,7 +148,7 @@ func (s *Sequence) wait(ctx context.Context, n int64) (Range, error) {
 	}
 	if s.closed {
 		s.mu.Unlock()
-		return Range{}, closedError(s.name)
+		return Range{}, s.ended
 	}
 	w := &waiter{n: n, ready: make(chan struct{})}
 	s.waiters = append(s.waiters, w)

@@ -8,7 +8,7 @@ import (
 
 // close stops s and hands its unused ids back.
 func (s *Sequence) close(ctx context.Context) error {
-	if !s.shut() {
+	if !s.shut(closedError(s.name)) {
 		return nil
 	}
 	// A refill whose statement is on its way is waited for: its block goes back with the rest. So is a raise.
@@ -27,19 +27,30 @@ func (s *Sequence) close(ctx context.Context) error {
 	return errors.Join(s.flush(ctx), s.handBack(ctx))
 }
 
-// shut keeps s from handing out ids and from starting refills; false when that was done before.
-func (s *Sequence) shut() bool {
+// abandon ends s without giving anything back.
+func (s *Sequence) abandon() {
+	s.shut(&Error{Kind: ErrNoTable, Sequence: s.name.String(), Text: "was dropped"})
+	s.mu.Lock()
+	s.next = Range{}
+	s.mu.Unlock()
+	s.abort() // what is under way concerns a table that is gone
+	s.background.Wait()
+}
+
+// shut keeps s from handing out ids and from starting refills; false when that was done before. why is what callers of
+// Next are told from now on.
+func (s *Sequence) shut(why error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	s.closed = true
+	s.closed, s.ended = true, why
 	close(s.stop)
 	s.next = s.drain()
 	s.current.Store(newSegment(Range{}))
 	for _, w := range s.waiters {
-		w.err = closedError(s.name)
+		w.err = why
 		close(w.ready)
 	}
 	s.waiters = nil

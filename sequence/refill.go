@@ -81,6 +81,9 @@ func (s *Sequence) nextRequest() (req Request, ok bool) {
 	defer s.mu.Unlock()
 	req, ok = s.request(s.floor()), !s.closed
 	req.Cache = s.stats.cache
+	if s.stats.cache > 0 && s.stats.max > 0 {
+		req.Max = s.stats.max
+	}
 	if s.ordered && ok {
 		req, ok = s.askExactly(req)
 	} else {

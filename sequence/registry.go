@@ -115,6 +115,27 @@ func (r *Registry) add(name Name) (*Sequence, error) {
 	return s, nil
 }
 
+// Names returns the names of the sequences that were used, in no order.
+func (r *Registry) Names() []Name { return slices.Collect(maps.Keys(*r.sequences.Load())) }
+
+// Forget ends the sequence of that name, if it was used: its table was dropped, or made anew. What it has in memory is
+// given to nobody, calls of Next that wait get [ErrNoTable], and the next [Registry.Get] opens it anew. Forget returns when
+// no goroutine of it is left.
+func (r *Registry) Forget(name Name) {
+	r.mu.Lock()
+	known := *r.sequences.Load()
+	s := known[name]
+	if s == nil || r.closed {
+		r.mu.Unlock()
+		return
+	}
+	rest := maps.Clone(known)
+	delete(rest, name)
+	r.sequences.Store(&rest)
+	r.mu.Unlock()
+	s.abandon()
+}
+
 // Snapshot returns the status of every sequence, by database, table and keyspace.
 func (r *Registry) Snapshot() []Status {
 	all := []Status{}

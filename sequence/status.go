@@ -9,6 +9,7 @@ import (
 type stats struct {
 	cache    int64     // the row's cache when last seen; 0 before, and after the row was found unusable
 	block    int64     // size of the latest block
+	max      int64     // the last id allowed, as the latest block told; 0: not known
 	opened   time.Time // when the first block came
 	reserved int64     // ids reserved in all
 	dropped  int64     // those of them that nobody will get
@@ -85,7 +86,7 @@ func (s *Sequence) succeeded(res Reservation) {
 	}
 	st.refills++
 	st.reserved += res.N
-	st.cache, st.block = res.Cache, res.N
+	st.cache, st.block, st.max = res.Cache, res.N, res.Max
 	s.alone = false
 	s.servedBy(res)
 	if given := s.given.Load(); res.Raised && res.Found <= given { // else it was behind an explicit id only

@@ -80,6 +80,7 @@ type Reservation struct {
 	Cache  int64 // the row's cache
 	Found  int64 // next_id as it was before
 	Raised bool  // the row was behind Request.After
+	Max    int64 // last id allowed, as Request.Max or the table's comment says; 0: 2^63-1
 
 	Server  string // the server that reserved it, as [NewPool] knows it; "" when it is not known
 	Skipped int64  // by how much this attempt first raised the row because another server had served it: see [Failover]

@@ -25,6 +25,7 @@ func reserve(ctx context.Context, db *sql.DB, q Request, how strategy) (res Rese
 			return err
 		}
 		res, err = t.reserveHere(ctx, how)
+		res.Max = t.Max
 		return err
 	})
 	if err != nil {
@@ -50,8 +51,9 @@ func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``
 // KeyedComment begins the comment of the tables of package keyed. Their rows are of another kind.
 const KeyedComment = "seqgate_keyed"
 
-// check finds out whether the table says that it is a sequence. It is asked before the first block only.
-func (t table) check(ctx context.Context) error {
+// check finds out whether the table says that it is a sequence, and which id is its last. It is asked before the first
+// block only.
+func (t *table) check(ctx context.Context) error {
 	if t.Cache > 0 {
 		return nil
 	}
@@ -70,6 +72,9 @@ func (t table) check(ctx context.Context) error {
 	case !strings.Contains(text, comment):
 		return t.problem(ErrNotSequence, nil, "is not a sequence: the comment of its table does not contain '%s'; if it is meant to be one, run: ALTER TABLE %s COMMENT '%s'",
 			comment, t.sqlName(), comment)
+	}
+	if o, _ := ParseComment(text); o.Max > 0 {
+		t.Max = min(t.last(), o.Max)
 	}
 	return nil
 }

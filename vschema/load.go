@@ -137,7 +137,7 @@ func (d *decoder) table(name string, n *node) {
 }
 
 func (d *decoder) tableType(n *node) TableType {
-	t := TableType(d.oneOf(n, string(Ordinary), string(Sequence), string(Reference)))
+	t := TableType(d.oneOf(n, string(Ordinary), string(Sequence), string(Ticket), string(Reference)))
 	if t == Reference && !d.current.Sharded {
 		d.unserve(n, "reference tables are not supported yet in this version: leave the key out")
 	}
@@ -220,6 +220,9 @@ func (d *decoder) column(n *node) Column {
 func (d *decoder) checkTable(t *Table, n *node) {
 	if t.Type == Sequence && t.AutoIncrement != nil {
 		d.fail(n, `a sequence table cannot have auto_increment: remove it, or the "type"`)
+	}
+	if t.Type == Ticket && (t.AutoIncrement == nil || t.AutoIncrement.Key != "") {
+		d.fail(n, `a ticket table needs an auto_increment without a key: write "auto_increment": {"column": "id", "sequence": "%s_seq"}`, t.Name)
 	}
 	if !t.Authoritative {
 		return

@@ -65,6 +65,7 @@ type TableType string
 const (
 	Ordinary  TableType = ""
 	Sequence  TableType = "sequence"
+	Ticket    TableType = "ticket" // seqgate's own: INSERTs are answered with an id, and never run
 	Reference TableType = "reference"
 )
 

@@ -205,3 +205,22 @@ func TestInitUnreachable(t *testing.T) {
 		t.Errorf("error %v, exit code %d, want the address and 1", err, exitCode(err))
 	}
 }
+
+// A ticket table is one that is filled: its sequence begins above its ids.
+func TestInitTickets(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		p := newPlace(t, s, `{"keyspaces": {"main": {"tables": {"tickets_seq": {"type": "sequence"},
+			"Tickets64": {"type": "ticket", "auto_increment": {"column": "id", "sequence": "tickets_seq"}}}}}}`,
+			"CREATE TABLE Tickets64 (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, stub CHAR(1) NOT NULL UNIQUE) AUTO_INCREMENT = 70",
+			"REPLACE INTO Tickets64 (stub) VALUES ('a')")
+		if _, err := p.run(initCommand); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.sequence("tickets_seq"); got != "71 1000" {
+			t.Errorf("next_id and cache %s, want 71 1000", got)
+		}
+		if out, err := p.run(checkCommand); err != nil {
+			t.Errorf("check: %v\n%s", err, out)
+		}
+	})
+}

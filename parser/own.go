@@ -1,0 +1,243 @@
+package parser
+
+// OwnVerb is what one of seqgate's own statements does: those that MySQL has not.
+type OwnVerb uint8
+
+const (
+	// NoOwn is every statement that is the server's.
+	NoOwn OwnVerb = iota
+	CreateSequence
+	AlterSequence
+	DropSequence
+	ShowSequences
+	ShowCreateSequence
+	ShowSeqgate
+)
+
+// SniffOwn returns which of seqgate's own statements a text is, by its first
+// keywords. It is quick, and allocates nothing.
+func SniffOwn(sql []byte) OwnVerb {
+	var buf keyword
+	i := skipBlank(sql, 0)
+	if i < 0 {
+		return NoOwn
+	}
+	word, end := buf.read(sql, i)
+	var verb OwnVerb
+	switch string(word) {
+	case "create":
+		verb = CreateSequence
+	case "alter":
+		verb = AlterSequence
+	case "drop":
+		verb = DropSequence
+	case "show":
+		return sniffShow(sql, end)
+	default:
+		return NoOwn
+	}
+	word, end = buf.after(sql, end)
+	if verb == CreateSequence && string(word) == "or" {
+		if word, end = buf.after(sql, end); string(word) == "replace" {
+			word, _ = buf.after(sql, end)
+		}
+	}
+	if string(word) != "sequence" {
+		return NoOwn
+	}
+	return verb
+}
+
+// sniffShow is SniffOwn behind SHOW.
+func sniffShow(sql []byte, end int) OwnVerb {
+	var buf keyword
+	word, end := buf.after(sql, end)
+	switch string(word) {
+	case "seqgate":
+		return ShowSeqgate
+	case "sequences":
+		return ShowSequences
+	case "create":
+		if word, _ = buf.after(sql, end); string(word) == "sequence" {
+			return ShowCreateSequence
+		}
+	}
+	return NoOwn
+}
+
+// after reads the word behind white space and comments; empty when there is none.
+func (k *keyword) after(sql []byte, i int) (word []byte, end int) {
+	if i = skipBlank(sql, i); i < 0 {
+		return nil, len(sql)
+	}
+	return k.read(sql, i)
+}
+
+// A Pattern is the text behind LIKE.
+type Pattern struct {
+	Given bool
+	Text  string // unquoted, in UTF-8
+}
+
+// OwnStmt is one of seqgate's own statements.
+type OwnStmt struct {
+	Verb     OwnVerb
+	IfExists bool    // IF EXISTS, or IF NOT EXISTS of CREATE
+	Replace  bool    // OR REPLACE
+	Tables   []Table // the sequences named
+	Options  SequenceOptions
+	Schema   string // SHOW SEQUENCES FROM; empty when not given
+	Topic    string // SHOW SEQGATE's word, in lower case
+	Like     Pattern
+}
+
+// ParseOwn reads a statement that SniffOwn knows:
+//
+//	CREATE [OR REPLACE] SEQUENCE [IF NOT EXISTS] [db.]s [option ...]
+//	ALTER SEQUENCE [IF EXISTS] [db.]s option ...
+//	DROP SEQUENCE [IF EXISTS] [db.]s [, [db.]s] ...
+//	SHOW SEQUENCES [FROM|IN db] [LIKE 'pattern']
+//	SHOW CREATE SEQUENCE [db.]s
+//	SHOW SEQGATE STATUS|SEQUENCES|SESSIONS|VSCHEMA [LIKE 'pattern']
+//
+// with the options of [SequenceOptions]. The error is a *SyntaxError.
+func ParseOwn(sql []byte, m Mode) (OwnStmt, error) {
+	stmt := OwnStmt{Verb: SniffOwn(sql)}
+	p := ownParser{scanner: newScanner(sql, m), stmt: &stmt}
+	p.advance()
+	ok := false
+	switch stmt.Verb {
+	case CreateSequence, AlterSequence, DropSequence:
+		ok = p.sequenceDDL()
+	case ShowSequences:
+		ok = p.showSequences()
+	case ShowCreateSequence:
+		ok = p.words("show", "create", "sequence") && p.name()
+	case ShowSeqgate:
+		ok = p.showSeqgate()
+	}
+	for ok && p.t == ';' {
+		p.advance()
+	}
+	if !ok || p.t != tokenEOF {
+		return stmt, p.syntaxError()
+	}
+	return stmt, nil
+}
+
+// ownParser reads the statements of OwnStmt. t is the current token.
+type ownParser struct {
+	scanner
+	t    token
+	stmt *OwnStmt
+}
+
+func (p *ownParser) advance() { p.t = p.next() }
+
+// word passes the keyword, if it is the current token.
+func (p *ownParser) word(word string) bool {
+	if !p.is(p.t, word) {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// words passes all these keywords, and reports false at the first that is missing.
+func (p *ownParser) words(words ...string) bool {
+	for _, word := range words {
+		if !p.word(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// name reads a sequence's name, which its character set has to spell: it is written again.
+func (p *ownParser) name() (ok bool) {
+	var table Table
+	table, p.t, ok = p.tableName(p.t, p.mode.Charset)
+	p.stmt.Tables = append(p.stmt.Tables, table)
+	return ok && p.mode.Charset.spells(table.Schema) && p.mode.Charset.spells(table.Name)
+}
+
+func (p *ownParser) sequenceDDL() bool {
+	p.advance() // the verb
+	if p.word("or") {
+		p.stmt.Replace = p.word("replace")
+	}
+	if !p.word("sequence") {
+		return false
+	}
+	if p.word("if") {
+		p.stmt.IfExists = true
+		if p.stmt.Verb == CreateSequence && !p.word("not") || !p.word("exists") {
+			return false
+		}
+	}
+	if !p.name() {
+		return false
+	}
+	if p.stmt.Verb == DropSequence {
+		return p.moreNames()
+	}
+	options := 0
+	for p.t != tokenEOF && p.t != ';' {
+		if !p.option(&p.stmt.Options) {
+			return false
+		}
+		options++
+	}
+	return options > 0 || p.stmt.Verb == CreateSequence
+}
+
+func (p *ownParser) moreNames() bool {
+	for p.t == ',' {
+		p.advance()
+		if !p.name() {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *ownParser) showSequences() bool {
+	p.words("show", "sequences")
+	if p.word("from") || p.word("in") {
+		if !isName(p.t) {
+			return false
+		}
+		name, ok := p.appendName(nil, p.t, p.mode.Charset)
+		if !ok {
+			return false
+		}
+		p.stmt.Schema = string(name)
+		p.advance()
+	}
+	return p.like()
+}
+
+func (p *ownParser) showSeqgate() bool {
+	p.words("show", "seqgate")
+	for _, topic := range [...]string{"status", "sequences", "sessions", "vschema"} {
+		if p.word(topic) {
+			p.stmt.Topic = topic
+			return p.like()
+		}
+	}
+	return false
+}
+
+// like passes LIKE and its pattern, if they are there.
+func (p *ownParser) like() bool {
+	if !p.word("like") {
+		return true
+	}
+	if p.t != tokenString {
+		return false
+	}
+	text, ok := p.mode.Charset.Decode(p.appendString(nil))
+	p.stmt.Like = Pattern{Given: true, Text: text}
+	p.advance()
+	return ok
+}

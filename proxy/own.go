@@ -1,0 +1,167 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// planOwn plans a statement of seqgate's own. MariaDB has sequences itself: there
+// those are left to it that are not seqgate's tables.
+func (s *session) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error) {
+	if s.mariaDB && verb == parser.CreateSequence {
+		return p, nil
+	}
+	mode, err := s.readable(sql)
+	if err != nil {
+		return p, err
+	}
+	stmt, err := parser.ParseOwn(sql, mode)
+	if err != nil && s.mariaDB && verb != parser.ShowSeqgate && verb != parser.ShowSequences {
+		return p, nil // its own syntax, or its own error
+	}
+	if err != nil {
+		return p, err
+	}
+	d := ownStatement{session: s, OwnStmt: stmt, mode: mode}
+	run, err := d.plan()
+	if run != nil {
+		p.kind, p.own = planOwn, func([]byte) error { return run() }
+	}
+	return p, err
+}
+
+// ownStatement is one statement of seqgate's own in a session.
+type ownStatement struct {
+	*session
+	parser.OwnStmt
+	mode parser.Mode
+}
+
+// plan gives what runs the statement; nil when it is the server's.
+func (d *ownStatement) plan() (run func() error, err error) {
+	switch d.Verb {
+	case parser.ShowSeqgate:
+		return d.showSeqgate, nil
+	case parser.CreateSequence:
+		return d.planCreate()
+	}
+	if err := d.learnSchema(); err != nil {
+		return nil, err
+	}
+	switch d.Verb {
+	case parser.AlterSequence:
+		return d.planAlter()
+	case parser.DropSequence:
+		return d.planDrop()
+	case parser.ShowCreateSequence:
+		return d.planShowCreate()
+	}
+	return d.showSequences, nil
+}
+
+// learnSchema sees to it that the default database is known, if a name needs it.
+func (d *ownStatement) learnSchema() error {
+	if d.Schema == "" && d.needsDefault() {
+		if !d.learnDatabase() {
+			if err := d.know(); err != nil {
+				return err
+			}
+		}
+		if d.state.database == "" {
+			return mysql.NewDefaultError(mysql.ER_NO_DB_ERROR)
+		}
+	}
+	return nil
+}
+
+func (d *ownStatement) needsDefault() bool {
+	for _, t := range d.Tables {
+		if t.Schema == "" {
+			return true
+		}
+	}
+	return len(d.Tables) == 0
+}
+
+// sendText sends a statement in the place of the client's.
+func (s *session) sendText(text string) error {
+	return s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+text...))
+}
+
+// runText runs a statement in the place of the client's, whose answer the client gets.
+func (s *session) runText(text string) error {
+	if err := s.sendText(text); err != nil {
+		return err
+	}
+	return s.relayResult()
+}
+
+// table gives the name of the statement's n-th sequence as SQL has it.
+func (d *ownStatement) table(n int) string {
+	return string(d.mode.AppendTable(nil, d.Tables[n]))
+}
+
+// literal writes a text so that it reads alike in every sql_mode and character set.
+func literal(text string) string {
+	if text == "" {
+		return "''"
+	}
+	return fmt.Sprintf("_utf8mb4 0x%x", text)
+}
+
+// like gives the condition that a column matches the statement's pattern.
+func (d *ownStatement) likeSQL(column string) string {
+	if !d.Like.Given {
+		return ""
+	}
+	return " AND " + column + " LIKE " + literal(d.Like.Text)
+}
+
+// showSequences is SHOW SEQUENCES: the client sees those that it may see.
+func (d *ownStatement) showSequences() error {
+	schema := d.Schema
+	if schema == "" {
+		schema = d.state.database
+	}
+	alias := quoteIdentifier("Sequences_in_" + schema)
+	if !isPlainName(schema) {
+		alias = "Sequences"
+	}
+	return d.runText("SELECT TABLE_NAME AS " + alias + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + literal(schema) +
+		" AND (TABLE_TYPE = 'SEQUENCE' OR TABLE_COMMENT LIKE '%vitess\\_sequence%')" + d.likeSQL("TABLE_NAME") + " ORDER BY 1")
+}
+
+// matches reports whether a text is like the pattern, as LIKE has it for text in
+// any case: % is any text, _ one character, \ takes the next one as it is.
+func matches(p parser.Pattern, text string) bool {
+	return !p.Given || isLike([]rune(strings.ToLower(p.Text)), []rune(strings.ToLower(text)))
+}
+
+func isLike(pattern, text []rune) bool {
+	for len(pattern) > 0 {
+		switch c := pattern[0]; {
+		case c == '%':
+			for i := range len(text) + 1 {
+				if isLike(pattern[1:], text[i:]) {
+					return true
+				}
+			}
+			return false
+		case len(text) == 0:
+			return false
+		case c == '\\' && len(pattern) > 1:
+			pattern = pattern[1:]
+			if pattern[0] != text[0] {
+				return false
+			}
+		case c != '_' && c != text[0]:
+			return false
+		}
+		pattern, text = pattern[1:], text[1:]
+	}
+	return len(text) == 0
+}

@@ -1,0 +1,315 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// Sequence DDL runs as a statement of the server's on a sequence table, in the
+// client's session: privileges, implicit commits, errors and warnings are the
+// server's. CREATE is one statement, so that there is no table without its row.
+
+// refuseSequence refuses an option or a form that cannot be made exact.
+func refuseSequence(format string, args ...any) error {
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support "+fmt.Sprintf(format, args...))
+}
+
+// planCreate plans CREATE SEQUENCE.
+func (d *ownStatement) planCreate() (func() error, error) {
+	if d.Replace {
+		return nil, refuseSequence("CREATE OR REPLACE SEQUENCE: ids that were given would be given again; use DROP SEQUENCE and CREATE SEQUENCE, or ALTER SEQUENCE")
+	}
+	options, next, cache, err := newSequenceOptions(d.Options)
+	if err != nil {
+		return nil, err
+	}
+	exists := ""
+	if d.IfExists {
+		exists = "IF NOT EXISTS "
+	}
+	text := fmt.Sprintf("CREATE TABLE %s%s (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) ENGINE = InnoDB COMMENT '%s' SELECT 0 AS id, %d AS next_id, %d AS cache",
+		exists, d.table(0), options.Comment(), next, cache)
+	return func() error { return d.create(text) }, nil
+}
+
+func (d *ownStatement) create(text string) error {
+	if err := d.sendText(text); err != nil {
+		return err
+	}
+	ok, err := d.answerOK()
+	if err != nil {
+		return err
+	}
+	if ok.affectedRows > 0 { // else there was a table
+		d.forgetSequence(d.Tables[0])
+	}
+	ok.affectedRows = 0
+	ok.rest = withoutInfo(ok.rest, d.has(mysql.CLIENT_SESSION_TRACK))
+	return d.replyOK(ok)
+}
+
+// withoutInfo leaves the text for people out of what follows in an OK packet.
+func withoutInfo(rest []byte, tracked bool) []byte {
+	n, _, size := lengthEncoded(rest)
+	if !tracked || size == 0 || uint64(len(rest)-size) < n {
+		return nil
+	}
+	return append([]byte{0}, rest[size+int(n):]...)
+}
+
+// newSequenceOptions gives what a new sequence's table says. The numbers that are
+// not given are those of MariaDB, but for the end: its last id is 2^63-1.
+func newSequenceOptions(o parser.SequenceOptions) (options sequence.Options, next, cache int64, err error) {
+	if err := refuseOptions(o); err != nil {
+		return options, 0, 0, err
+	}
+	least, last := int64(1), int64(math.MaxInt64)
+	if o.Min.Given && !o.Min.None {
+		least, options.Min = o.Min.Value, o.Min.Value
+	}
+	if o.Max.Given && !o.Max.None && o.Max.Value != math.MaxInt64 {
+		last, options.Max = o.Max.Value, o.Max.Value
+	}
+	next = least
+	if o.Start.Given {
+		next = o.Start.Value
+	}
+	switch {
+	case next < 1:
+		return options, 0, 0, refuseSequence("a sequence that begins with %d: ids are 1 or more; write START WITH 1", next)
+	case next < least || next > last:
+		return options, 0, 0, mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
+			fmt.Sprintf("Incorrect arguments to CREATE SEQUENCE: START WITH %d is not between MINVALUE %d and MAXVALUE %d", next, least, last))
+	}
+	if next > 1 {
+		options.Start = next
+	}
+	return options, next, cacheOf(o.Cache), nil
+}
+
+// cacheOf gives the cache of a table: one that keeps nothing reserves single ids.
+func cacheOf(o parser.Setting) int64 {
+	if !o.Given {
+		return sequence.DefaultCache
+	}
+	return max(1, o.Value)
+}
+
+// refuseOptions refuses what the row of a sequence table cannot say, and what
+// reads it would not know.
+func refuseOptions(o parser.SequenceOptions) error {
+	switch {
+	case o.Cycle:
+		return refuseSequence("CYCLE: a sequence that begins anew gives ids again that it gave before; leave it out")
+	case o.Increment.Given && o.Increment.Value != 1:
+		return refuseSequence("INCREMENT BY %d: who fills a table or reads the row with Vitess counts by 1; use SELECT NEXT n VALUES for blocks", o.Increment.Value)
+	case o.Cache.Given && (o.Cache.Value < 0 || o.Cache.Value > sequence.MaxN):
+		return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf("Incorrect arguments to CACHE: %d is not between 0 and %d", o.Cache.Value, int64(sequence.MaxN)))
+	}
+	return nil
+}
+
+// sequenceTable is what a server says of a table that a statement takes for a sequence.
+type sequenceTable struct {
+	exists  bool
+	ours    bool // it is a sequence table
+	options sequence.Options
+}
+
+// look asks for a table, past the catalog: what was just made or dropped counts.
+func (d *ownStatement) look(t parser.Table) (found sequenceTable, err error) {
+	schema := d.schemaOf(t)
+	if hidden, err := d.isTemporary(schema, t.Name); hidden || err != nil {
+		return sequenceTable{exists: hidden}, err
+	}
+	ctx, cancel := context.WithTimeout(d.ctx, catalogTimeout)
+	defer cancel()
+	var kind, comment string
+	err = d.keyspace.DB.QueryRowContext(ctx, "SELECT TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
+		schema, t.Name).Scan(&kind, &comment)
+	if errors.Is(err, sql.ErrNoRows) {
+		return found, nil
+	}
+	if err != nil {
+		return found, &describeError{schema + "." + t.Name, err}
+	}
+	found.exists = true
+	if found.options, found.ours = sequence.ParseComment(comment); kind != "BASE TABLE" {
+		found.ours = false
+	}
+	return found, nil
+}
+
+func (d *ownStatement) schemaOf(t parser.Table) string { return cmp.Or(t.Schema, d.state.database) }
+
+// notSequence is MySQL's error for a table that is something else.
+func (d *ownStatement) notSequence(t parser.Table) error {
+	return mysql.NewDefaultError(mysql.ER_WRONG_OBJECT, d.schemaOf(t), t.Name, "SEQUENCE")
+}
+
+// lookOnly looks at the statement's only sequence. serverSays tells that the
+// server's answer to a statement on that table is the right one: it is not there.
+// On MariaDB what is not seqgate's passes.
+func (d *ownStatement) lookOnly() (found sequenceTable, serverSays, passes bool, err error) {
+	found, err = d.look(d.Tables[0])
+	switch {
+	case err != nil || found.ours:
+		return found, false, false, err
+	case d.mariaDB:
+		return found, false, true, nil
+	case found.exists:
+		return found, false, false, d.notSequence(d.Tables[0])
+	}
+	return found, true, false, nil
+}
+
+// planDrop plans DROP SEQUENCE.
+func (d *ownStatement) planDrop() (func() error, error) {
+	ours, names := 0, make([]string, len(d.Tables))
+	for i, t := range d.Tables {
+		found, err := d.look(t)
+		switch {
+		case err != nil:
+			return nil, err
+		case found.ours:
+			ours++
+			err = d.refuseFilled(t)
+		case found.exists && !d.mariaDB:
+			err = d.notSequence(t)
+		}
+		if err != nil {
+			return nil, err
+		}
+		names[i] = d.table(i)
+	}
+	if d.mariaDB && ours == 0 {
+		return nil, nil
+	}
+	if d.mariaDB && ours < len(d.Tables) {
+		return nil, refuseSequence("DROP SEQUENCE of its own and of the server's sequences at once; drop them in two statements")
+	}
+	text := "DROP TABLE " + strings.Join(names, ", ")
+	if d.IfExists {
+		text = "DROP TABLE IF EXISTS " + strings.Join(names, ", ")
+	}
+	return func() error { return d.drop(text) }, nil
+}
+
+func (d *ownStatement) drop(text string) error {
+	if err := d.sendText(text); err != nil {
+		return err
+	}
+	ok, err := d.answerOK()
+	if err != nil {
+		return err
+	}
+	for _, t := range d.Tables {
+		d.forgetSequence(t)
+	}
+	return d.replyOK(ok)
+}
+
+// refuseFilled refuses to drop a sequence that fills a table: its rows would go in
+// without their ids.
+func (d *ownStatement) refuseFilled(t parser.Table) error {
+	table, err := d.srv.catalog.filledFrom(d.ctx, d.keyspace, d.schemaOf(t), t.Name)
+	if err != nil || table == "" {
+		return err
+	}
+	return refuseSequence("DROP SEQUENCE of '%s.%s' while it fills table '%s': drop that table first; or use DROP TABLE, after which its ids are the server's affair",
+		d.schemaOf(t), t.Name, table)
+}
+
+// filledFrom gives a table that is filled from a sequence, "" when there is none.
+func (c *catalog) filledFrom(ctx context.Context, k *Keyspace, schema, name string) (string, error) {
+	type candidate struct {
+		keyspace      *Keyspace
+		schema, table string
+	}
+	var candidates []candidate
+	if table, ok := strings.CutSuffix(name, sequenceSuffix); ok && c.vschema == nil {
+		candidates = append(candidates, candidate{k, schema, table})
+	}
+	for _, other := range c.keyspaces {
+		if other.Backend.Addr == k.Backend.Addr {
+			for _, t := range c.filledTables(other) {
+				candidates = append(candidates, candidate{other, other.Database, t.Name})
+			}
+		}
+	}
+	for _, of := range candidates {
+		b, err := c.Binding(ctx, of.keyspace, of.schema, of.table)
+		var missing *mysql.MyError
+		switch {
+		case errors.As(err, &missing) && missing.Code == mysql.ER_NO_SUCH_TABLE:
+		case err != nil:
+			return "", err
+		case b != nil && strings.EqualFold(b.Sequence.Database, schema) && strings.EqualFold(b.Sequence.Table, name):
+			return of.schema + "." + b.Table, nil
+		}
+	}
+	return "", nil
+}
+
+// filledTables gives the tables of a keyspace that the vschema fills.
+func (c *catalog) filledTables(k *Keyspace) (tables []*vschema.Table) {
+	if c.vschema == nil {
+		return nil
+	}
+	declared, ok := c.vschema.Keyspace(k.Name)
+	if !ok {
+		return nil
+	}
+	for _, t := range declared.Tables() {
+		if t.AutoIncrement != nil {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
+// used gives the names under which a sequence is in memory here: sessions may have
+// come to it from several keyspaces of the same server.
+func (d *ownStatement) used(t parser.Table) (names []sequence.Name) {
+	for _, name := range d.srv.cfg.Sequences.Names() {
+		k := d.srv.cfg.Keyspaces[name.Keyspace]
+		if strings.EqualFold(name.Table, t.Name) && strings.EqualFold(name.Database, d.schemaOf(t)) &&
+			k != nil && k.Backend.Addr == d.keyspace.Backend.Addr {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// forgetSequence drops what is in memory of a sequence that was dropped or made anew.
+func (d *ownStatement) forgetSequence(t parser.Table) {
+	for _, name := range d.used(t) {
+		d.srv.cfg.Sequences.Forget(name)
+	}
+	d.srv.catalog.Forget()
+}
+
+// planShowCreate plans SHOW CREATE SEQUENCE, with MariaDB's columns.
+func (d *ownStatement) planShowCreate() (func() error, error) {
+	found, _, passes, err := d.lookOnly()
+	if err != nil || passes {
+		return nil, err
+	}
+	o, name := found.options, d.Tables[0].Name
+	begin := fmt.Sprintf("CREATE SEQUENCE %s start with %d minvalue %d maxvalue %d increment by 1 cache ",
+		quoteIdentifier(name), cmp.Or(o.Start, 1), cmp.Or(o.Min, 1), cmp.Or(o.Max, math.MaxInt64))
+	text := fmt.Sprintf("SELECT %s AS `Table`, CONCAT(%s, cache, ' nocycle ENGINE=InnoDB') AS `Create Table` FROM %s WHERE id = 0",
+		literal(name), literal(begin), d.table(0))
+	return func() error { return d.runText(text) }, nil
+}

@@ -1,0 +1,114 @@
+package proxy
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// A ticket table (Flickr's) has one row, which is replaced to get an id:
+//
+//	REPLACE INTO Tickets64 (stub) VALUES ('a'); SELECT LAST_INSERT_ID()
+//
+// Where the vschema declares it with "type": "ticket", both are answered from
+// memory. The server's table stays as it is.
+
+// planTicket makes an answer from memory of a planned INSERT or REPLACE, if its
+// table is a ticket table.
+func (s *session) planTicket(p plan, err error) (plan, error) {
+	b := p.fill.binding
+	if err != nil || b == nil || !b.ticket {
+		return p, err
+	}
+	if err := s.checkTicket(&p.fill); err != nil {
+		return p, err
+	}
+	p.kind, p.effect = planTicket, 0
+	return p, nil
+}
+
+// checkTicket refuses what is no asking for one id.
+func (s *session) checkTicket(p *fillPlan) error {
+	form := ""
+	switch {
+	case p.upsert:
+		form = "ON DUPLICATE KEY UPDATE"
+	case p.ignore:
+		form = "IGNORE"
+	case p.rows != 1:
+		form = "several rows"
+	case p.open != 1:
+		form = "an id of one's own"
+	}
+	if form != "" {
+		return unsupported(form, p.binding.Table, "a ticket table gives one id for each REPLACE or INSERT of one row without it")
+	}
+	for _, column := range s.insert.Columns {
+		if !slices.ContainsFunc(p.binding.Columns, func(c string) bool { return strings.EqualFold(c, column) }) {
+			return mysql.NewDefaultError(mysql.ER_BAD_FIELD_ERROR, column, "field list")
+		}
+	}
+	p.replace = s.insert.Replace
+	return nil
+}
+
+// answerTicket gives an id as the server's OK packet does: a REPLACE of the row that
+// is always there counts as 2.
+func (s *session) answerTicket(p *fillPlan) error {
+	id, err := s.next(p.binding, 1)
+	if err != nil {
+		return err
+	}
+	s.state.lastID, s.state.lastIDKnown, s.state.restore = uint64(id), true, true
+	ok := okPacket{affectedRows: 1, insertID: uint64(id), status: s.answer.status}
+	if p.replace {
+		ok.affectedRows = 2
+	}
+	ok.status &^= mysql.SERVER_MORE_RESULTS_EXISTS | mysql.SERVER_SESSION_STATE_CHANGED
+	return s.replyOK(ok)
+}
+
+// executeTicket executes a prepared INSERT or REPLACE, whatever its parameters are.
+func (s *session) executeTicket(st *statement, payload []byte, size int) error {
+	p, bulk := *st.fill, payload[0] == comStmtBulkExecute
+	s.front.skip(size)
+	if bulk {
+		return unsupported("bulk execution", p.binding.Table, "execute it for one row at a time")
+	}
+	if err := s.dropLong(st); err != nil {
+		return err
+	}
+	return s.answerTicket(&p)
+}
+
+// lastIDQuery is the other half of the pair.
+var lastIDQuery = []byte("SELECT LAST_INSERT_ID()")
+
+// asksLastID reports whether a text is just SELECT LAST_INSERT_ID(), and the answer
+// known here and not to the backend.
+func (s *session) asksLastID(sql []byte) bool {
+	if !s.state.restore || !s.state.lastIDKnown {
+		return false
+	}
+	sql = bytes.TrimRight(parser.TrimEnd(sql), "; \n")
+	return bytes.EqualFold(bytes.TrimLeft(sql, " \n"), lastIDQuery)
+}
+
+// planLastID answers SELECT LAST_INSERT_ID() as the server does.
+func (s *session) planLastID(p plan, sql []byte) plan {
+	name := string(bytes.TrimLeft(bytes.TrimRight(parser.TrimEnd(sql), "; \n"), " \n")[len("SELECT "):])
+	p.kind, p.effect = planOwn, 0
+	p.own = func([]byte) error { return s.answerLastID(name) }
+	return p
+}
+
+func (s *session) answerLastID(name string) error {
+	column := integerColumn(name)
+	column.unsigned, column.length = true, 21
+	return s.replyRows([]resultColumn{column}, [][]string{{strconv.FormatUint(s.state.lastID, 10)}})
+}
