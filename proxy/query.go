@@ -112,9 +112,13 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 // compose builds in s.scratch the command of a statement that does not go to the
 // server as it came. attributes is what stands before the text.
 func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
-	if p.kind == planFill {
+	switch p.kind {
+	case planFill:
 		s.scratch = append(s.packetBuffer(), attributes...)
 		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
+	case planQuery:
+		// attributes begin with the command's own byte
+		p.query = &insertQuery{sql: bytes.Clone(sql), attributes: bytes.Clone(attributes[1:]), fill: p.fill}
 	}
 	return err
 }
@@ -127,6 +131,8 @@ func (s *session) finish(p *plan) (err error) {
 		if err = s.sendPacket(s.scratch); err == nil {
 			err = s.settleFill(&p.fill, target{s.insertSchema(), s.insert.Table})
 		}
+	case planQuery:
+		err = s.insertFromQuery(p.query, target{s.insertSchema(), s.insert.Table})
 	case planNext:
 		if p.next.params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
@@ -163,6 +169,7 @@ const (
 	planFill                   // its ids are filled in
 	planDone                   // it was done, and is answered with OK
 	planNext                   // it is answered from a sequence
+	planQuery                  // its rows come from a query, whose ids are counted first
 )
 
 // plan is what becomes of one statement, and what that does to the session.
@@ -171,6 +178,7 @@ type plan struct {
 	effect   effect
 	database string // the default one when it has succeeded; "" for no change, or one that is not known
 	fill     fillPlan
+	query    *insertQuery
 	next     nextPlan
 }
 
