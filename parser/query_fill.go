@@ -33,6 +33,10 @@ type QueryFill struct {
 // with CountFirst and no ids of the rows' own, in any other.
 const QueryOverrun = "`seqgate_n`"
 
+// QueryInexact stands there too when a row's own id cannot be read exactly: it is a
+// FLOAT of more than six digits.
+const QueryInexact = "sign("
+
 // FromQuery reports whether the statement's rows come from a query, as far as
 // ParseQuery has read it last, and not Parse.
 func (s *InsertStmt) FromQuery() bool { return s.query.begin > 0 }
@@ -224,6 +228,9 @@ func (s *InsertStmt) appendNumbered(dst []byte, f QueryFill) []byte {
 // error also with IGNORE and in every sql_mode.
 const overrun = "~0 + `seqgate_n`"
 
+// inexact is another such expression.
+const inexact = "~0 + SIGN(`seqgate_n`)"
+
 // appendGenerated appends a generated id. guard is what may not exceed the block,
 // n the number of the row among those that get an id.
 func appendGenerated(dst []byte, f QueryFill, guard, n string) []byte {
@@ -251,10 +258,13 @@ func (s *InsertStmt) appendFilledOwn(dst []byte, f QueryFill) []byte {
 	dst = append(dst, ", IF(`e` > "...)
 	dst = strconv.AppendInt(dst, f.Highest, 10)
 	dst = append(dst, " AND `e` <= 9223372036854775807, "+overrun+", "...)
+	// A FLOAT has fewer digits as text than it is made of.
+	dst = appendCarried(append(dst, "IF(ABS(`e` - "...), s.bound.index+1)
+	dst = append(dst, ") > 0.5, "+inexact+", "...)
 	if f.WrapOwn {
 		dst = append(dst, "IF(`e` BETWEEN -9223372036854775808 AND 9223372036854775807 AND LAST_INSERT_ID(`e`) = 0, `e`, `e`)"...)
 	} else {
 		dst = append(dst, "`e`"...)
 	}
-	return append(dst, "))"...)
+	return append(dst, ")))"...)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -68,6 +69,9 @@ func (s *session) insertFromQuery(q *insertQuery, t target) error {
 		ok, err := s.fillQuery(q)
 		if !overran(err) {
 			return s.settleQuery(q, t, ok, err)
+		}
+		if isInexact(err) {
+			return unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.binding.Column+"'", q.fill.binding.Table, "CAST it AS DECIMAL")
 		}
 		if !q.fill.binding.Transactional && s.insert.HasOwn() {
 			return mysql.NewError(mysql.ER_CHECKREAD, fmt.Sprintf(
@@ -197,6 +201,9 @@ func overran(err error) bool {
 	return errors.As(err, &refused) && refused.code() == mysql.ER_DATA_OUT_OF_RANGE &&
 		bytes.Contains(refused.packet, []byte(parser.QueryOverrun))
 }
+
+// isInexact tells the other reason for which a statement made here fails so.
+func isInexact(err error) bool { return strings.Contains(err.Error(), parser.QueryInexact) }
 
 // settleQuery answers the statement as a native AUTO_INCREMENT column does.
 func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) error {

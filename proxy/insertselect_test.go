@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"runtime"
 	"strings"
@@ -186,6 +187,7 @@ func newQueryGate(t *testing.T, s *servertest.Server, rows int) *gate {
 func TestRefusedQueries(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newQueryGate(t, s, 2)
+		exec(t, g.direct, "CREATE TABLE f (f FLOAT)", "INSERT INTO f VALUES (16777216)")
 		c := conn(t, g.open(t, ""))
 		for _, tt := range []struct{ statement, text string }{
 			{"INSERT INTO users (u) SELECT @a := u FROM s", "user variable"},
@@ -198,6 +200,7 @@ func TestRefusedQueries(t *testing.T) {
 			{"INSERT INTO users (u) SELECT SQL_CALC_FOUND_ROWS u FROM s", "SQL_CALC_FOUND_ROWS"},
 			{"INSERT INTO users (u) SELECT s.u FROM s ON DUPLICATE KEY UPDATE u = a", "ON DUPLICATE KEY UPDATE"},
 			{"INSERT INTO users (u) SELECT u /*!40000 , 5 */ FROM s", "version comment"},
+			{"INSERT INTO users (id, u) SELECT f, 'x' FROM f", "FLOAT"},
 		} {
 			_, err := c.ExecContext(t.Context(), tt.statement)
 			if errno(err) != 1235 || !strings.Contains(err.Error(), "'users'") || !strings.Contains(err.Error(), tt.text) {
@@ -332,6 +335,31 @@ func TestQueriesBesideWriters(t *testing.T) {
 		writers.Wait()
 		if got := value[int64](t, g.direct, "SELECT COUNT(*) FROM users WHERE id >= 1000000"); got != told.Load() || got == 0 {
 			t.Errorf("%d rows, told of %d", got, told.Load())
+		}
+	})
+}
+
+// In a REPEATABLE READ transaction an INSERT ... SELECT reads what is committed by
+// now, and not what the transaction saw before: so does the count. What it counted
+// is locked until the transaction ends.
+func TestQueriesReadAsInsertDoes(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newQueryGate(t, s, 1)
+		native, c := conn(t, g.direct), conn(t, g.open(t, ""))
+		exec(t, g.direct, "CREATE TABLE plain (u VARCHAR(20))")
+		for _, tx := range []*sql.Conn{native, c} {
+			exec(t, tx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "BEGIN", "SELECT COUNT(*) FROM s")
+		}
+		exec(t, g.direct, "INSERT INTO s (u) VALUES ('y'), ('z')")
+		exec(t, native, "INSERT INTO plain SELECT u FROM s", "COMMIT")
+		exec(t, c, "INSERT INTO users (u) SELECT u FROM s ORDER BY a")
+		writer := conn(t, g.direct)
+		exec(t, writer, "SET innodb_lock_wait_timeout = 1")
+		_, err := writer.ExecContext(t.Context(), "INSERT INTO s (u) VALUES ('late')")
+		checkErrno(t, err, 1205)
+		exec(t, c, "COMMIT")
+		if want, got := value[int](t, g.direct, "SELECT COUNT(*) FROM plain"), value[int](t, g.direct, "SELECT COUNT(*) FROM users"); got != want {
+			t.Errorf("%d rows, natively %d", got, want)
 		}
 	})
 }
