@@ -169,7 +169,7 @@ func testInsertFromQueries(t *testing.T, s *servertest.Server, column, params st
 	}
 }
 
-// querySource makes a gate with a table users and a source of rows beside it.
+// newQueryGate gives a gate with a table users and a source of rows beside it.
 func newQueryGate(t *testing.T, s *servertest.Server, rows int) *gate {
 	t.Helper()
 	g := newUsersGate(t, s, gateOptions{})
