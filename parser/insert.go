@@ -24,6 +24,7 @@ type InsertStmt struct {
 	mode  Mode
 	head  head
 	body  body
+	query queryBody // of ParseQuery only
 	bound binding
 }
 
@@ -111,6 +112,7 @@ func reuse[T any](memory []T) []T {
 func (s *InsertStmt) resetBody() {
 	s.OnDuplicate, s.UsesLastInsertID, s.Rows, s.Params = false, false, 0, 0
 	s.body = body{rows: reuse(s.body.rows), assigns: reuse(s.body.assigns)}
+	s.query = queryBody{}
 	s.bound = binding{places: reuse(s.bound.places), columns: s.bound.columns[:0]}
 }
 

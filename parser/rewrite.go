@@ -37,13 +37,18 @@ func (s *InsertStmt) AppendFilled(
 		e = editor{dst: e.dst[:len(dst)], sql: sql}
 	}
 	if opts.TellUpdated && s.OnDuplicate {
-		e.insert(s.body.updateEnd, ", ")
-		e.dst = s.appendQualified(e.dst, column)
-		e.dst = append(e.dst, " = LAST_INSERT_ID("...)
-		e.dst = append(s.appendQualified(e.dst, column), ')')
+		s.tellUpdated(&e, column)
 	}
 	e.copyTo(len(sql))
 	return e.dst
+}
+
+// tellUpdated writes the assignment of FillOptions.TellUpdated.
+func (s *InsertStmt) tellUpdated(e *editor, column string) {
+	e.insert(s.body.updateEnd, ", ")
+	e.dst = s.appendQualified(e.dst, column)
+	e.dst = append(e.dst, " = LAST_INSERT_ID("...)
+	e.dst = append(s.appendQualified(e.dst, column), ')')
 }
 
 // appendQualified appends `table`.`column`.

@@ -72,9 +72,9 @@ func (e *serverError) code() uint16 {
 	return binary.LittleEndian.Uint16(e.packet[1:])
 }
 
-func (e *serverError) Error() string {
-	return fmt.Sprintf("server error %d: %s", e.code(), e.packet[min(len(e.packet), 9):])
-}
+func (e *serverError) text() string { return string(e.packet[min(len(e.packet), 9):]) }
+
+func (e *serverError) Error() string { return fmt.Sprintf("server error %d: %s", e.code(), e.text()) }
 
 func errShutdown() *mysql.MyError {
 	return mysql.NewError(mysql.ER_SERVER_SHUTDOWN, "seqgate is shutting down; connect again")

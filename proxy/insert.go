@@ -35,6 +35,9 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if err := s.knowLastID(); err != nil {
 		return p, err
 	}
+	if s.insert.FromQuery() {
+		return s.planQuery(p, b, prepared)
+	}
 	keys, err := s.readRows(sql, b)
 	if errors.Is(err, parser.ErrServerRefuses) && !s.insert.HasColumns {
 		// Counted by the columns that are known here: they may have changed.
@@ -138,6 +141,11 @@ func (s *session) parseInsert(sql []byte) (*Binding, error) {
 		}
 		if err := s.insert.Parse(sql, b.mode(s.state.mode)); err == nil {
 			return b, nil
+		}
+		if err := s.insert.ParseQuery(sql, b.mode(s.state.mode)); err == nil {
+			return b, nil
+		} else if s.insert.FromQuery() {
+			return nil, refuseForm(err, b.Table)
 		}
 	}
 	return nil, s.refuseUnread(s.insert.Parse(sql, s.state.mode), sql)
@@ -259,19 +267,28 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 		}
 		return err
 	}
+	s.tellInserted(p, t, &ok, s.state.lastID)
+	return s.replyOK(ok)
+}
+
+// tellInserted puts into an OK packet the insert id that a native column tells.
+// before is what the backend's LAST_INSERT_ID() gave before the statement.
+func (s *session) tellInserted(p *fillPlan, t target, ok *okPacket, before uint64) {
 	o := outcome{affected: ok.affectedRows, reported: ok.insertID, first: uint64(p.first)}
 	var inserted uint64
 	if p.needsProbe(o) {
 		inserted = s.probe(p, t)
 	}
 	v := p.settle(o, inserted, s.state.lastID)
+	if p.wrap && o.reported == 0 {
+		v.actual = before
+	}
 	if v.unknown {
 		s.state.lastIDKnown = false
 	} else {
 		s.setLastID(v.lastID, v.actual)
 	}
 	ok.insertID = v.insertID
-	return s.replyOK(ok)
 }
 
 // settleText reads the answer to a statement whose text was rewritten.
@@ -300,6 +317,11 @@ func (s *session) settleExplicit(p *fillPlan) error {
 // answerOK reads an answer of one packet. An ERR packet is a *serverError.
 func (s *session) answerOK() (okPacket, error) {
 	s.sent = !s.out.more
+	return s.readOK()
+}
+
+// readOK is answerOK while more may have to be sent to the backend.
+func (s *session) readOK() (okPacket, error) {
 	payload, size, err := s.followSingle()
 	if err != nil {
 		return okPacket{}, err

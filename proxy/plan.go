@@ -54,6 +54,7 @@ type fillPlan struct {
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
 	replace        bool  // REPLACE, of a ticket table
+	fromQuery      bool  // the rows come from a query: nothing is told of a row that was there
 	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
 	variables      bool  // some ids are user variables, which were copied
 	foundRows      bool  // an existing row that does not change counts as affected
@@ -161,7 +162,7 @@ func (p *fillPlan) settle(o outcome, inserted, old uint64) verdict {
 	if p.wrap && o.reported != 0 {
 		actual = o.reported
 	}
-	if p.open == 0 && o.affected == 1 && (o.reported == 0 || p.prepared && o.reported == uint64(p.explicit)) {
+	if p.open == 0 && o.affected == 1 && !p.fromQuery && (o.reported == 0 || p.prepared && o.reported == uint64(p.explicit)) {
 		return verdict{insertID: uint64(p.explicit), lastID: old, actual: actual}
 	}
 	if !p.needsProbe(o) {
@@ -174,7 +175,7 @@ func (p *fillPlan) settle(o outcome, inserted, old uint64) verdict {
 		return verdict{insertID: o.reported, unknown: true}
 	case p.ignore && !p.upsert && o.affected > 0 && p.hasExplicit:
 		return verdict{insertID: uint64(p.explicit), lastID: old, actual: actual}
-	case p.upsert && p.changed(o):
+	case p.upsert && p.changed(o) && !p.fromQuery:
 		return verdict{insertID: o.reported, lastID: old, actual: actual}
 	}
 	return verdict{lastID: old, actual: actual}

@@ -118,6 +118,9 @@ func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
 		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
 	case planOwn:
 		p.attributes = slices.Clone(attributes)
+	case planQuery:
+		// attributes begin with the command's own byte
+		p.query = &insertQuery{sql: bytes.Clone(sql), attributes: bytes.Clone(attributes[1:]), fill: p.fill}
 	}
 	return err
 }
@@ -132,6 +135,8 @@ func (s *session) finish(p *plan) (err error) {
 		}
 	case planOwn:
 		err = p.own(p.attributes)
+	case planQuery:
+		err = s.insertFromQuery(p.query, target{s.insertSchema(), s.insert.Table})
 	case planNext:
 		if p.next.params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
@@ -172,6 +177,7 @@ const (
 	planNext                   // it is answered from a sequence
 	planTicket                 // it asks a ticket table for an id
 	planOwn                    // what becomes of it is its own
+	planQuery                  // its rows come from a query, whose ids are counted first
 )
 
 // plan is what becomes of one statement, and what that does to the session.
@@ -180,6 +186,7 @@ type plan struct {
 	effect   effect
 	database string // the default one when it has succeeded; "" for no change, or one that is not known
 	fill     fillPlan
+	query    *insertQuery
 	next     nextPlan
 	// own runs the statement, with what stands before the text of a command, and
 	// answers the client.

@@ -102,7 +102,10 @@ func (s *session) judgePrepare(form string, sql []byte, read func([]byte, parser
 			return src, nil, nil, nil, err
 		}
 	}
-	if st, filled, err = s.planPrepare(text); err != nil || st.fill == nil {
+	if st, filled, err = s.planPrepare(text); err == nil {
+		err = refusePrepared(form, st)
+	}
+	if err != nil || st.fill == nil {
 		return src, text, st, nil, err
 	}
 	if readsDiagnostics(text) {
@@ -110,6 +113,21 @@ func (s *session) judgePrepare(form string, sql []byte, read func([]byte, parser
 	}
 	st.params = s.insert.Params
 	return src, text, st, filled, s.checkReading(text, exact, st.fill.binding)
+}
+
+// refusePrepared refuses what seqgate answers or makes anew at each execution of a
+// driver's prepared statement, and cannot for the server's own.
+func refusePrepared(form string, st *statement) error {
+	const instead = "use the statement itself, or the driver's prepared statements"
+	switch {
+	case st.next != nil || st.calls != nil:
+		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate cannot ask for next values in SQL's PREPARE; "+instead)
+	case st.query != nil:
+		return unsupported("INSERT ... SELECT in SQL's PREPARE", st.fill.binding.Table, instead)
+	case st.fill != nil && st.fill.binding.ticket:
+		return unsupported(form, st.fill.binding.Table, instead)
+	}
+	return nil
 }
 
 // mayPrepareVariable reports whether a text that is neither PREPARE nor EXECUTE

@@ -27,6 +27,8 @@ type statement struct {
 	slots         []parser.Slot
 	mode          parser.Mode // in which the text was read
 	listed        bool        // it names its columns
+	query         []byte      // the text of an INSERT ... SELECT
+	database      string      // ... and in which default database that was read
 	// Where some id may be open the statement is prepared twice at the backend:
 	// as it came, which the client sees and which runs when no id is open, and
 	// with a parameter in the place of each id.
@@ -105,8 +107,11 @@ func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err er
 	}
 	st.fill, st.slots = &p.fill, slices.Clone(s.slots)
 	st.mode, st.listed = s.state.mode, s.insert.HasColumns && len(s.insert.Columns) > 0
-	if p.kind == planFill {
+	switch p.kind {
+	case planFill:
 		filled = s.parameterText(sql, &p.fill)
+	case planQuery:
+		st.query, st.database = slices.Clone(sql), s.state.database
 	}
 	return st, filled, nil
 }
@@ -304,6 +309,9 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 	if st.fill.binding.ticket {
 		return s.executeTicket(st, payload, size)
 	}
+	if st.query != nil {
+		return s.executeQuery(st, payload, size)
+	}
 	if payload[0] == comStmtBulkExecute {
 		return s.executeBulk(st, payload, size)
 	}
@@ -333,7 +341,7 @@ func (s *session) stillBound(st *statement) error {
 	if err != nil || b == nil && st.fill == nil {
 		return err
 	}
-	if b == nil || st.fill == nil || !st.holds(b, s.state.mode) {
+	if b == nil || st.fill == nil || !st.holds(b, s.state.mode) || st.query != nil && (s.state.mode != st.mode || s.state.database != st.database) {
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
 	st.fill.binding = b

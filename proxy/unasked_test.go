@@ -56,7 +56,7 @@ func TestAskedOnlyForSequencedTables(t *testing.T) {
 				}
 			})
 		}
-		g.checkUsers(t, `1000000/a,1000001/b,1000002/c,1000003/d,1000004/e,1000005/\`)
+		g.checkUsers(t, `1000000/a,1000001/b,1000002/c,1000003/d,1000004/e,1000005/\,1000006/x`)
 	})
 }
 

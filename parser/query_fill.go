@@ -1,0 +1,270 @@
+package parser
+
+import "strconv"
+
+// A QueryQuestion is what AppendQueryCount asks of the rows of a query.
+type QueryQuestion uint8
+
+// The questions. For the last two a number that no row has is told as 0.
+const (
+	QueryOpen    QueryQuestion = iota // how many rows have no id of their own, plus 1
+	QueryHighest                      // the largest of the rows' own ids from 1 to 2^63-1
+	QueryLowest                       // the least of those
+)
+
+// QueryFill says how AppendQueryFilled fills the ids of a query's rows.
+type QueryFill struct {
+	First, Block int64 // the ids are First, First+1, ..., at most Block of them
+	Highest      int64 // no row's own id may be larger, up to 2^63-1; see QueryHighest
+	// Wrap has the first generated id written as LAST_INSERT_ID(id). WrapOwn has
+	// each row's own id evaluated by it, so that the server tells the last one.
+	Wrap, WrapOwn bool
+	// CountFirst has the rows counted before the first one is written, for tables
+	// that cannot undo a statement. It costs time in the server.
+	CountFirst bool
+	// NegativeOpen: the column takes a negative value for 0.
+	NegativeOpen bool
+	TellUpdated  bool // see FillOptions
+}
+
+// QueryOverrun stands in the text of the server's error 1690 when the query of a
+// statement made by AppendQueryFilled gave rows beyond the Block, or an id above
+// Highest. None of its rows is in a table that can undo a statement then, nor,
+// with CountFirst and no ids of the rows' own, in any other.
+const QueryOverrun = "`seqgate_n`"
+
+// QueryInexact stands there too when a row's own id cannot be read exactly: it is a
+// FLOAT of more than six digits.
+const QueryInexact = "sign("
+
+// FromQuery reports whether the statement's rows come from a query, as far as
+// ParseQuery has read it last, and not Parse.
+func (s *InsertStmt) FromQuery() bool { return s.query.begin > 0 }
+
+// HasOwn reports whether the column that BindQuery was asked for is among those
+// that the query gives, so that rows may have ids of their own.
+func (s *InsertStmt) HasOwn() bool { return s.bound.index >= 0 }
+
+// QueryParams gives how many placeholders stand in the query. They are the first
+// of the statement's.
+func (s *InsertStmt) QueryParams() int { return s.query.params }
+
+// BindQuery makes column the one that AppendQueryCount and AppendQueryFilled
+// fill, of the statement that ParseQuery read last. tableColumns and the errors
+// are as of Slots.
+func (s *InsertStmt) BindQuery(column string, tableColumns []string) error {
+	b := &s.bound
+	b.column, b.columns = column, b.columns[:0]
+	named := s.Columns
+	if len(named) == 0 {
+		if tableColumns == nil {
+			return ErrColumnsUnknown
+		}
+		b.columns = append(b.columns, tableColumns...)
+		named = b.columns
+	}
+	s.query.columns = len(named)
+	if err := b.find(named); err != nil {
+		return err
+	}
+	return s.spellable()
+}
+
+// AppendQueryCount appends a statement that asks the server a question of the
+// rows that the query gives, reads them as the INSERT itself does, and writes
+// nothing. The answer is the insert id of its OK packet. It has the first
+// QueryParams placeholders of the statement. sql is the text given to ParseQuery.
+func (s *InsertStmt) AppendQueryCount(dst, sql []byte, ask QueryQuestion, negativeOpen bool) []byte {
+	e := editor{dst: dst, sql: sql}
+	s.fillColumns(&e, s.bound.column)
+	s.openQuery(&e)
+	e.copyTo(s.query.end)
+	e.dst = append(e.dst, "\n) SELECT "...)
+	for range s.query.columns {
+		e.dst = append(e.dst, "NULL, "...)
+	}
+	if s.HasOwn() {
+		e.dst = e.dst[:len(e.dst)-len(", ")]
+	} else {
+		e.dst = append(e.dst, '0')
+	}
+	e.dst = append(e.dst, " FROM `seqgate` HAVING LAST_INSERT_ID("...)
+	e.dst = s.appendQuestion(e.dst, ask, negativeOpen)
+	return append(e.dst, ") < 0"...)
+}
+
+func (s *InsertStmt) appendQuestion(dst []byte, ask QueryQuestion, negativeOpen bool) []byte {
+	own := string(s.appendOwn(nil))
+	of := "(CASE WHEN " + own + " BETWEEN 1 AND 9223372036854775807 THEN " + own + " ELSE NULL END), 0)"
+	switch {
+	case ask == QueryHighest:
+		return append(dst, "COALESCE(MAX"+of...)
+	case ask == QueryLowest:
+		return append(dst, "COALESCE(MIN"+of...)
+	case !s.HasOwn():
+		return append(dst, "COUNT(*) + 1"...)
+	}
+	return append(dst, "COALESCE(SUM("+s.isOpen(own, negativeOpen)+"), 0) + 1"...)
+}
+
+// appendOwn appends a row's own id as an exact whole number, rounded as a column
+// stores it: a DOUBLE beside generated ids would make all of them DOUBLE.
+func (s *InsertStmt) appendOwn(dst []byte) []byte {
+	dst = append(dst, "ROUND(CAST(CAST("...)
+	dst = appendOrdinal(dst, s.bound.index+1)
+	return append(dst, " AS CHAR) AS DECIMAL(30, 5)))"...)
+}
+
+func appendOrdinal(dst []byte, n int) []byte {
+	return append(strconv.AppendInt(append(dst, '`'), int64(n), 10), '`')
+}
+
+// appendCarried appends the name under which a column goes along with the number
+// of its row.
+func appendCarried(dst []byte, n int) []byte {
+	return append(strconv.AppendInt(append(dst, "`c"...), int64(n), 10), '`')
+}
+
+// isOpen is the condition under which a row with the value own gets an id.
+func (s *InsertStmt) isOpen(own string, negativeOpen bool) string {
+	open := "(" + own + " IS NULL"
+	if !s.mode.NoAutoValueOnZero {
+		open += " OR " + own + " = 0"
+	}
+	if negativeOpen {
+		open += " OR " + own + " < 0"
+	}
+	return open + ")"
+}
+
+// openQuery writes what stands before the query: its columns are named by their
+// places.
+func (s *InsertStmt) openQuery(e *editor) {
+	e.insert(s.query.begin, " WITH `seqgate` (")
+	for i := range s.query.columns {
+		if i > 0 {
+			e.dst = append(e.dst, ", "...)
+		}
+		e.dst = appendOrdinal(e.dst, i+1)
+	}
+	e.dst = append(e.dst, ") AS (\n"...)
+}
+
+// AppendQueryFilled appends the statement with an id for each row of its query
+// that has none of its own, in the order of the rows. sql is the text given to
+// ParseQuery, and stays as it is but for what is put in.
+//
+// The query becomes the body of a common table expression. Its rows are numbered
+// in their order: by ROW_NUMBER() without a window order, which MySQL takes from
+// the rows as they come; MariaDB, which does not, has ROWNUM(). In such a body
+// servers drop an ORDER BY without LIMIT, so it gets one.
+func (s *InsertStmt) AppendQueryFilled(dst, sql []byte, f QueryFill) []byte {
+	e := editor{dst: dst, sql: sql}
+	s.fillColumns(&e, s.bound.column)
+	s.openQuery(&e)
+	for _, end := range s.query.ordered {
+		e.insert(end, " LIMIT 9223372036854775807") // the largest that MariaDB does not take for none
+	}
+	e.copyTo(s.query.end)
+	e.dst = s.appendNumbered(append(e.dst, "\n)"...), f)
+	e.dst = append(e.dst, " SELECT "...)
+	for i := range s.query.columns {
+		if i == s.bound.index {
+			e.dst = s.appendFilledOwn(e.dst, f)
+		} else {
+			e.dst = appendCarried(e.dst, i+1)
+		}
+		e.dst = append(e.dst, ", "...)
+	}
+	if s.HasOwn() {
+		e.dst = append(e.dst[:len(e.dst)-len(", ")], " FROM `seqgate_open`"...)
+	} else {
+		guard := "`seqgate_n`"
+		if f.CountFirst {
+			guard = "`c`"
+		}
+		e.dst = append(appendGenerated(e.dst, f, guard, "`seqgate_n`"), " FROM `seqgate_rows`"...)
+	}
+	if s.OnDuplicate {
+		e.dst = append(e.dst, ' ')
+	}
+	if f.TellUpdated && s.OnDuplicate {
+		s.tellUpdated(&e, s.bound.column)
+	}
+	e.copyTo(len(sql))
+	return e.dst
+}
+
+// appendNumbered appends the expressions that number the rows (n), and where rows
+// may have ids of their own (e) those that have none (k).
+func (s *InsertStmt) appendNumbered(dst []byte, f QueryFill) []byte {
+	dst = append(dst, ", `seqgate_rows` AS (SELECT "...)
+	for i := range s.query.columns {
+		// Under its own name MySQL 9.7 does not find a BIT column again.
+		dst = append(appendOrdinal(dst, i+1), " AS "...)
+		dst = append(appendCarried(dst, i+1), ", "...)
+	}
+	if s.mode.MariaDB {
+		dst = append(dst, "ROWNUM() AS `seqgate_n`"...)
+	} else {
+		dst = append(dst, "ROW_NUMBER() OVER () AS `seqgate_n`"...)
+	}
+	if !s.HasOwn() {
+		if f.CountFirst {
+			dst = append(dst, ", COUNT(*) OVER () AS `c`"...)
+		}
+		return append(dst, " FROM `seqgate`)"...)
+	}
+	dst = append(s.appendOwn(append(dst, ", "...)), " AS `e` FROM `seqgate`), "...)
+	open := s.isOpen("`e`", f.NegativeOpen)
+	dst = append(dst, "`seqgate_open` AS (SELECT `seqgate_rows`.*, SUM("+open+") OVER (ORDER BY `seqgate_n`) AS `k`"...)
+	if f.CountFirst {
+		dst = append(dst, ", SUM("+open+") OVER () AS `c`"...)
+	}
+	return append(dst, " FROM `seqgate_rows`)"...)
+}
+
+// overrun is an expression that fails: BIGINT UNSIGNED out of range, which is an
+// error also with IGNORE and in every sql_mode.
+const overrun = "~0 + `seqgate_n`"
+
+// inexact is another such expression.
+const inexact = "~0 + SIGN(`seqgate_n`)"
+
+// appendGenerated appends a generated id. guard is what may not exceed the block,
+// n the number of the row among those that get an id.
+func appendGenerated(dst []byte, f QueryFill, guard, n string) []byte {
+	dst = append(dst, "IF("+guard+" > "...)
+	dst = append(strconv.AppendInt(dst, f.Block, 10), ", "+overrun+", "...)
+	if f.Wrap && f.Block > 0 {
+		dst = append(dst, "IF("+n+" = 1, LAST_INSERT_ID("...)
+		dst = append(strconv.AppendInt(dst, f.First, 10), "), "...)
+	}
+	dst = append(strconv.AppendInt(dst, f.First-1, 10), " + "+n...)
+	if f.Wrap && f.Block > 0 {
+		dst = append(dst, ')')
+	}
+	return append(dst, ')')
+}
+
+// appendFilledOwn appends a row's own id, or a generated one where it has none.
+func (s *InsertStmt) appendFilledOwn(dst []byte, f QueryFill) []byte {
+	guard := "`k`"
+	if f.CountFirst {
+		guard = "`c`"
+	}
+	dst = append(dst, "IF("+s.isOpen("`e`", f.NegativeOpen)+", "...)
+	dst = appendGenerated(dst, f, guard, "`k`")
+	dst = append(dst, ", IF(`e` > "...)
+	dst = strconv.AppendInt(dst, f.Highest, 10)
+	dst = append(dst, " AND `e` <= 9223372036854775807, "+overrun+", "...)
+	// A FLOAT has fewer digits as text than it is made of.
+	dst = appendCarried(append(dst, "IF(ABS(`e` - "...), s.bound.index+1)
+	dst = append(dst, ") > 0.5, "+inexact+", "...)
+	if f.WrapOwn {
+		dst = append(dst, "IF(`e` BETWEEN -9223372036854775808 AND 9223372036854775807 AND LAST_INSERT_ID(`e`) = 0, `e`, `e`)"...)
+	} else {
+		dst = append(dst, "`e`"...)
+	}
+	return append(dst, ")))"...)
+}

@@ -1,0 +1,348 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// INSERT ... SELECT into a sequenced table: the rows stay in the server. It is
+// asked how many ids the query needs, by a statement that reads the rows as the
+// INSERT does; then the INSERT is sent with the query's rows numbered from the
+// first id of a block on. Rows may come in between. One beyond the block makes the
+// whole statement fail, and it is counted again.
+
+// insertQuery is such a statement under way.
+type insertQuery struct {
+	sql        []byte
+	attributes []byte // what stands before the text of a COM_QUERY
+	prepared   bool
+	params     []param // of an execution; query attributes stand behind them
+	own        int     // how many of those are the statement's
+
+	fill   fillPlan
+	actual uint64 // what the backend's LAST_INSERT_ID() gives, after the count
+}
+
+// queryAttempts is how often the rows of a query are counted anew when more came
+// in between.
+const queryAttempts = 5
+
+// planQuery judges the INSERT ... SELECT that is read into s.insert.
+func (s *session) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
+	if b.key.name != "" {
+		return p, unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
+	}
+	err := s.insert.BindQuery(b.Column, b.Columns)
+	switch {
+	case errors.Is(err, parser.ErrServerRefuses):
+		return p, nil
+	case err != nil:
+		return p, refuseForm(err, b.Table)
+	case s.insert.Params > 0 && !prepared:
+		return p, nil // a ? in a text: the server's own syntax error
+	}
+	p.kind, p.effect = planQuery, 0
+	p.fill = fillPlan{binding: b, wrap: !s.insert.UsesLastInsertID, ignore: s.insert.Ignore, upsert: s.insert.OnDuplicate,
+		foundRows: s.has(mysql.CLIENT_FOUND_ROWS), fromQuery: true}
+	return p, nil
+}
+
+// insertFromQuery runs the statement and answers it.
+func (s *session) insertFromQuery(q *insertQuery, t target) error {
+	if q.fill.upsert {
+		// A name that is ambiguous beside the query's own is not, once that is wrapped.
+		if err := s.explainQuery(q); err != nil {
+			return err
+		}
+	}
+	for attempt := range int64(queryAttempts) {
+		if err := s.countQuery(q, attempt); err != nil {
+			return s.queryError(q, err)
+		}
+		ok, err := s.fillQuery(q)
+		if !overran(err) {
+			return s.settleQuery(q, t, ok, err)
+		}
+		if isInexact(err) {
+			return unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.binding.Column+"'", q.fill.binding.Table, "CAST it AS DECIMAL")
+		}
+		if !q.fill.binding.Transactional && s.insert.HasOwn() {
+			return mysql.NewError(mysql.ER_CHECKREAD, fmt.Sprintf(
+				"more rows came than were counted while INSERT ... SELECT filled table '%s', whose engine cannot undo the rows that it has got; look at them before you repeat the statement", q.fill.binding.Table))
+		}
+	}
+	return mysql.NewError(mysql.ER_CHECKREAD, fmt.Sprintf(
+		"the rows that INSERT ... SELECT reads for table '%s' changed each time between counting and inserting them; repeat it in a REPEATABLE READ transaction, or lock what it reads", q.fill.binding.Table))
+}
+
+// countQuery asks how many ids the query needs, and takes them. A further attempt
+// takes more than that.
+func (s *session) countQuery(q *insertQuery, attempt int64) error {
+	p := &q.fill
+	n, err := s.askQuery(q, parser.QueryOpen)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return fmt.Errorf("the server did not tell how many rows the query of an INSERT into '%s' gives", p.binding.Table)
+	}
+	p.open = int64(n - 1)
+	if attempt > 0 {
+		p.open += p.open/8*attempt*attempt + 64*attempt
+	}
+	if s.insert.HasOwn() {
+		if err := s.askOwn(q); err != nil {
+			return err
+		}
+	}
+	return s.takeIDs(p, nil, nil)
+}
+
+// askOwn asks for the least and the largest of the ids that rows bring along.
+func (s *session) askOwn(q *insertQuery) error {
+	highest, err := s.askQuery(q, parser.QueryHighest)
+	if err != nil {
+		return err
+	}
+	lowest := highest
+	if highest > 0 {
+		if lowest, err = s.askQuery(q, parser.QueryLowest); err != nil {
+			return err
+		}
+	}
+	p := &q.fill
+	p.lowest, p.highest = int64(lowest), int64(highest)
+	p.explicit, p.hasExplicit = p.highest, p.highest > 0 && p.open == 0
+	return nil
+}
+
+// askQuery asks the server a question of the query's rows, in a statement that
+// reads them with the same locks as the INSERT. The answer comes by way of
+// LAST_INSERT_ID(), which is set back later.
+func (s *session) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, error) {
+	if !q.fill.wrap {
+		if err := s.restoreLastID(); err != nil {
+			return 0, err
+		}
+	}
+	text := s.insert.AppendQueryCount(nil, q.sql, ask, s.negativeOpen(&q.fill))
+	inQuery := slices.Concat(q.params[:min(len(q.params), s.insert.QueryParams())], q.params[q.own:])
+	ok, err := s.runQuery(q, text, []byte(s.noAttributes()), inQuery)
+	if err != nil {
+		return 0, err
+	}
+	q.actual = ok.insertID
+	s.setLastID(s.state.lastID, q.actual)
+	return ok.insertID, nil
+}
+
+// negativeOpen reports whether a negative id is stored as 0, and so is an open one.
+func (s *session) negativeOpen(p *fillPlan) bool {
+	return p.binding.Unsigned && (!p.binding.mode(s.state.mode).Strict || p.ignore)
+}
+
+// fillQuery sends the statement with its ids.
+func (s *session) fillQuery(q *insertQuery) (okPacket, error) {
+	p := &q.fill
+	if !p.wrap {
+		if err := s.restoreLastID(); err != nil {
+			return okPacket{}, err
+		}
+	}
+	plain := !p.binding.AutoIncrement
+	text := s.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
+		First: p.first, Block: p.open, Highest: p.highest,
+		Wrap: p.wrap, WrapOwn: p.wrap && p.open == 0 && plain,
+		CountFirst: !p.binding.Transactional, NegativeOpen: s.negativeOpen(p),
+		TellUpdated: p.upsert && p.wrap && (p.open > 0 || plain),
+	})
+	return s.runQuery(q, text, q.attributes, q.params)
+}
+
+// runQuery runs a text that was made of the statement, and reads its OK packet.
+func (s *session) runQuery(q *insertQuery, text, attributes []byte, params []param) (okPacket, error) {
+	if !q.prepared {
+		if err := s.send(slices.Concat([]byte{mysql.COM_QUERY}, attributes, text)); err != nil {
+			return okPacket{}, err
+		}
+		return s.readOK()
+	}
+	id, err := s.executeOnce(text, params)
+	if err != nil {
+		return okPacket{}, err
+	}
+	ok, err := s.readOK()
+	return ok, errors.Join(err, s.sendClose(id))
+}
+
+// executeOnce prepares a text and sends its execution.
+func (s *session) executeOnce(text []byte, params []param) (id uint32, err error) {
+	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
+		return 0, err
+	}
+	if id, err = s.readPrepared(); err != nil {
+		return 0, err
+	}
+	s.scratch = s.appendExecute(s.packetBuffer(), id, 0, params)
+	return id, s.sendPacket(s.scratch)
+}
+
+// overran reports whether a statement failed because its query gave more rows than
+// were counted.
+func overran(err error) bool {
+	var refused *serverError
+	return errors.As(err, &refused) && refused.code() == mysql.ER_DATA_OUT_OF_RANGE &&
+		bytes.Contains(refused.packet, []byte(parser.QueryOverrun))
+}
+
+// isInexact tells the other reason for which a statement made here fails so.
+func isInexact(err error) bool { return strings.Contains(err.Error(), parser.QueryInexact) }
+
+// settleQuery answers the statement as a native AUTO_INCREMENT column does.
+func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) error {
+	p := &q.fill
+	s.tellExplicit(p, err)
+	if err != nil {
+		s.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
+		return s.queryError(q, err)
+	}
+	p.rows = s.records(ok)
+	switch {
+	case p.open == 0 && p.binding.AutoIncrement:
+		if !p.wrap {
+			s.state.lastIDKnown = false
+		}
+	case p.open == 0 && !p.upsert:
+		if ok.insertID != 0 {
+			s.setLastID(s.state.lastID, ok.insertID)
+		}
+		if ok.affectedRows == 0 {
+			ok.insertID = 0
+		}
+	default:
+		s.tellInserted(p, t, &ok, q.actual)
+	}
+	return s.replyOK(ok)
+}
+
+// records gives how many rows the query gave, by the OK packet's text "Records: n
+// Duplicates: n Warnings: n"; in whatever language, it is the first number.
+func (s *session) records(ok okPacket) int {
+	info := ok.rest
+	if s.has(mysql.CLIENT_SESSION_TRACK) {
+		_, _, size := lengthEncoded(info)
+		info = info[size:]
+	}
+	n := 0
+	begin := bytes.IndexAny(info, "0123456789")
+	for i := begin; begin >= 0 && i < len(info) && info[i] >= '0' && info[i] <= '9'; i++ {
+		n = n*10 + int(info[i]-'0')
+	}
+	return n
+}
+
+// queryError gives the error that the client sees for one of a statement made of
+// its own: the server's for the client's own text, where that is wrong, and else
+// that the form is not supported.
+func (s *session) queryError(q *insertQuery, err error) error {
+	var refused *serverError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	s.forgetIfStale(refused)
+	if !slices.Contains(namingErrors, refused.code()) {
+		return err
+	}
+	if native := s.explainQuery(q); native != nil {
+		return native
+	}
+	s.srv.catalog.Forget()
+	return unsupported("this INSERT ... SELECT, which fails once its query is wrapped (server error "+
+		fmt.Sprint(refused.code())+": "+refused.text()+"),", q.fill.binding.Table,
+		"refer in ON DUPLICATE KEY UPDATE to the table's own columns and VALUES() only, and leave HIGH_PRIORITY and SQL_ modifiers out")
+}
+
+// namingErrors are errors in the reading of a statement, which may be due to what
+// was put round its query.
+var namingErrors = []uint16{
+	mysql.ER_NON_UNIQ_ERROR, mysql.ER_BAD_FIELD_ERROR, mysql.ER_DUP_FIELDNAME, mysql.ER_PARSE_ERROR,
+	mysql.ER_WRONG_VALUE_COUNT_ON_ROW, mysql.ER_WRONG_USAGE, mysql.ER_CANT_USE_OPTION_HERE, mysql.ER_NOT_SUPPORTED_YET,
+	mysql.ER_VIEW_WRONG_LIST, errColumnList,
+}
+
+// errColumnList is MariaDB's ER_WITH_COL_WRONG_LIST: a common table expression has
+// another number of columns than its list.
+const errColumnList = 4002
+
+// explainQuery has the server read the client's own statement, without running it.
+// It is native that the statement gives no id to a column without a default.
+func (s *session) explainQuery(q *insertQuery) error {
+	err := s.explain(q)
+	var refused *serverError
+	if errors.As(err, &refused) && refused.code() == mysql.ER_NO_DEFAULT_FOR_FIELD {
+		return nil
+	}
+	return err
+}
+
+func (s *session) explain(q *insertQuery) error {
+	text := append([]byte("EXPLAIN "), q.sql...)
+	if !q.prepared {
+		if err := s.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(s.noAttributes()), text)); err != nil {
+			return err
+		}
+		return s.drop(shapeResults)
+	}
+	id, err := s.executeOnce(text, q.params)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.drop(shapeResults), s.sendClose(id))
+}
+
+// executeQuery executes a prepared INSERT ... SELECT. What is made of it is
+// prepared for this execution only.
+func (s *session) executeQuery(st *statement, payload []byte, size int) error {
+	q := insertQuery{sql: st.query, prepared: true, own: st.params}
+	err := s.planExecution(st, payload, &q)
+	s.front.skip(size)
+	if err != nil {
+		return errors.Join(err, s.dropLong(st))
+	}
+	return s.insertFromQuery(&q, target{st.schema, st.table})
+}
+
+// planExecution reads what an execution needs into q and s.insert.
+func (s *session) planExecution(st *statement, payload []byte, q *insertQuery) (err error) {
+	b := st.fill.binding
+	switch {
+	case payload[0] == comStmtBulkExecute:
+		return unsupported("INSERT ... SELECT in COM_STMT_BULK_EXECUTE", b.Table, "execute it row by row (useBulkStmts=false)")
+	case len(st.long) > 0:
+		return unsupported("INSERT ... SELECT with a value sent by COM_STMT_SEND_LONG_DATA", b.Table, "bind the value")
+	}
+	params, err := s.readExecute(st, payload)
+	if err != nil {
+		return err
+	}
+	for _, p := range params {
+		p.value = bytes.Clone(p.value) // the packet is gone when it is sent
+		q.params = append(q.params, p)
+	}
+	if err := s.insert.ParseQuery(st.query, b.mode(s.state.mode)); err != nil {
+		return refuseForm(err, b.Table)
+	}
+	p, err := s.planQuery(plan{}, b, true)
+	if err == nil && p.kind != planQuery {
+		err = mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
+	}
+	q.fill = p.fill
+	return err
+}
