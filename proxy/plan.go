@@ -52,6 +52,8 @@ type fillPlan struct {
 	wrap bool
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
+	returning      bool  // the answer is rows, of MariaDB's RETURNING,
+	cursor         bool  // for which the client wants a cursor
 	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
 	foundRows      bool  // an existing row that does not change counts as affected
 	explicit       int64 // the last row's own id, where known
@@ -72,11 +74,13 @@ func (p *fillPlan) id(n int) int64 {
 // rewrites reports whether the statement cannot go to the server as it came: an
 // id is open, or the id of a row that was there has to be learned.
 func (p *fillPlan) rewrites() bool {
-	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement
+	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement && !p.returning
 }
 
 // reports says that the OK packet has to tell the explicit id.
-func (p *fillPlan) reports() bool { return !p.binding.AutoIncrement && p.hasExplicit && !p.upsert }
+func (p *fillPlan) reports() bool {
+	return !p.binding.AutoIncrement && p.hasExplicit && !p.upsert && !p.returning
+}
 
 // tells says that the sequence has to be told of explicit ids.
 func (p *fillPlan) tells() bool {
@@ -87,7 +91,7 @@ func (p *fillPlan) tells() bool {
 // the column's type.
 func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {
 	p := fillPlan{binding: b, rows: len(slots), wrap: !stmt.UsesLastInsertID,
-		ignore: stmt.Ignore, upsert: stmt.OnDuplicate}
+		ignore: stmt.Ignore, upsert: stmt.OnDuplicate, returning: stmt.Returning}
 	for i := range slots {
 		slots[i] = b.judge(slots[i], m.Strict && !stmt.Ignore)
 		slot := slots[i]
