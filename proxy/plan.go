@@ -52,8 +52,7 @@ type fillPlan struct {
 	wrap bool
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
-	returning      bool  // the answer is rows, of MariaDB's RETURNING,
-	cursor         bool  // for which the client wants a cursor
+	returning      bool  // the answer is rows, of MariaDB's RETURNING
 	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
 	foundRows      bool  // an existing row that does not change counts as affected
 	explicit       int64 // the last row's own id, where known
