@@ -65,8 +65,8 @@ func (s *InsertStmt) assignments(sc *scanner) (token, error) {
 	}
 }
 
-// clauses reads what follows the rows: the row alias, ON DUPLICATE KEY UPDATE
-// and the end.
+// clauses reads what follows the rows: the row alias, ON DUPLICATE KEY UPDATE,
+// MariaDB's RETURNING and the end.
 func (s *InsertStmt) clauses(sc *scanner, t token) (err error) {
 	if sc.is(t, "as") {
 		if t, err = s.alias(sc); err != nil {
@@ -77,6 +77,10 @@ func (s *InsertStmt) clauses(sc *scanner, t token) (err error) {
 		if t, err = s.onDuplicate(sc); err != nil {
 			return err
 		}
+	}
+	if sc.mode.MariaDB && sc.is(t, "returning") {
+		s.Returning = true
+		t = sc.toEnd()
 	}
 	s.UsesLastInsertID = sc.lastInsertID
 	for t == ';' {
@@ -121,6 +125,18 @@ func (s *InsertStmt) onDuplicate(sc *scanner) (token, error) {
 		}
 		if t != ',' {
 			return t, nil
+		}
+	}
+}
+
+// toEnd moves to the end of the statement, and returns the token there.
+func (s *scanner) toEnd() token {
+	for {
+		switch t := s.next(); t {
+		case tokenEOF, tokenInvalid, tokenVersion, ';':
+			return t
+		case tokenWord, tokenName:
+			s.note(t)
 		}
 	}
 }

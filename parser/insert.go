@@ -13,7 +13,8 @@ type InsertStmt struct {
 	Replace          bool // REPLACE, not INSERT
 	Ignore           bool // INSERT IGNORE
 	OnDuplicate      bool // ON DUPLICATE KEY UPDATE
-	UsesLastInsertID bool // last_insert_id or identity is named in a value or an update
+	Returning        bool // MariaDB's RETURNING: the answer is rows
+	UsesLastInsertID bool // last_insert_id or identity is named in a value, an update or RETURNING
 
 	Schema, Table string   // unquoted, in UTF-8; Schema is empty when not given
 	HasColumns    bool     // there is a column list, possibly (), or SET
@@ -111,6 +112,7 @@ func reuse[T any](memory []T) []T {
 // resetBody forgets all of the last statement but its head.
 func (s *InsertStmt) resetBody() {
 	s.OnDuplicate, s.UsesLastInsertID, s.Rows, s.Params = false, false, 0, 0
+	s.Returning = false
 	s.body = body{rows: reuse(s.body.rows), assigns: reuse(s.body.assigns)}
 	s.query = queryBody{}
 	s.bound = binding{places: reuse(s.bound.places), columns: s.bound.columns[:0]}

@@ -33,8 +33,9 @@ type scanner struct {
 	layout layout
 	mode   Mode
 
-	hint bool // a /*+ comment was passed
-	open bool // the text ended within a comment that runs to the end of the line
+	openings bool // tokenVersion is the begin of a version comment only
+	hint     bool // a /*+ comment was passed
+	open     bool // the text ended within a comment that runs to the end of the line
 
 	values       int  // how many the last row had
 	names        bool // an identifier was seen in a value
@@ -282,6 +283,9 @@ func (s *scanner) lineComment(i int) int {
 // Such comments do not nest.
 func (s *scanner) blockComment(i int) (j int, t token) {
 	body := i + 2
+	if s.openings && s.beginsVersion(body) {
+		return body, tokenVersion
+	}
 	n := bytes.Index(s.sql[body:], []byte("*/"))
 	if n < 0 {
 		return -1, tokenInvalid
@@ -301,6 +305,13 @@ func (s *scanner) blockComment(i int) (j int, t token) {
 		return -1, tokenInvalid
 	}
 	return end + 2, tokenVersion
+}
+
+// beginsVersion reports whether the comment with the body sql[i:] is a version
+// comment for this kind of server.
+func (s *scanner) beginsVersion(i int) bool {
+	text := s.sql[i:]
+	return bytes.HasPrefix(text, []byte("!")) || s.mode.MariaDB && bytes.HasPrefix(text, []byte("M!"))
 }
 
 // sameEitherWay reports whether the version comment with the body sql[i:end]

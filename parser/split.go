@@ -81,7 +81,7 @@ func (s scanner) atEnd() bool { return s.next() == tokenEOF }
 func (s scanner) beginsCompound(t token) bool {
 	switch kind := Sniff(s.sql[s.start:]); {
 	case t == tokenVersion:
-		return s.versionKind() == DDL
+		return s.versionKind() == DDL && !s.isVersionOfTable()
 	case kind == Carrier && s.is(t, "set"): // SET STATEMENT .. FOR
 		return Mentions(s.sql[s.start:], "end")
 	case kind == Carrier:
@@ -102,6 +102,17 @@ func (s scanner) versionKind() Kind {
 		i++
 	}
 	return Sniff(text[i : len(text)-2])
+}
+
+// isVersionOfTable reports whether the version comment that is the current token is
+// all of a statement, and that an ALTER TABLE, as dumps have it, or the like.
+func (s scanner) isVersionOfTable() bool {
+	inner := newScanner(s.text(), s.mode)
+	inner.sql = inner.sql[:len(inner.sql)-2]
+	inner.end = versionBody(inner.sql, 0)
+	inner.next() // the verb
+	object, behind := inner.next(), s.next()
+	return inner.isOne(object, "table", "database", "schema") && (behind == ';' || behind == tokenEOF)
 }
 
 // createsProgram reports whether the CREATE or ALTER, which is the current

@@ -35,6 +35,8 @@ func TestSplit(t *testing.T) {
 		{name: "empty at the begin", sql: ";a", want: []string{";a"}},
 		{name: "dashes before a semicolon", sql: "select 1--;b", want: []string{"select 1--;b"}},
 		{name: "version comments", sql: "/*!40101 a; b */; c", err: syntax, want: []string{"/*!40101 a; b */; c"}},
+		{name: "dumped table", sql: "/*!40000 alter table `t` disable keys */; a", want: []string{"/*!40000 alter table `t` disable keys */", " a"}},
+		{name: "dumped table before a trigger", sql: "/*!40000 alter table t x */ create trigger t begin; end", err: ErrCompound, want: []string{"/*!40000 alter table t x */ create trigger t begin; end"}},
 		{name: "plain version comments", sql: "/*!40101 do ';' */; b", want: []string{"/*!40101 do ';' */", " b"}},
 		{name: "unclosed", sql: "a; select 'b; c", err: syntax, want: []string{"a", " select 'b; c"}},
 		{name: "procedure", sql: "a;" + procedure + ";c", err: ErrCompound, want: []string{"a", procedure + ";c"}},

@@ -150,6 +150,8 @@ func (s *session) openBulk(st *statement, p *fillPlan, b *bulk) error {
 		return malformedBulk()
 	case p.open > 0 && p.binding.key.name != "":
 		return unsupported("COM_STMT_BULK_EXECUTE with a keyed sequence", p.binding.Table, "execute row by row (useBulkStmts=false)")
+	case p.returning && p.open > 0:
+		return unsupported("COM_STMT_BULK_EXECUTE of a statement with RETURNING", p.binding.Table, "execute row by row (useBulkStmts=false)")
 	case !p.rewrites():
 		return nil
 	}

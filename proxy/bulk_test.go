@@ -313,3 +313,19 @@ func TestNextValueByCapabilities(t *testing.T) {
 		}
 	})
 }
+
+// The rows that RETURNING would answer a bulk with are not told of by MariaDB 10.11.
+func TestBulkReturning(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		if !s.IsMariaDB() {
+			t.Skip("MySQL has no bulk executions")
+		}
+		g := newUsersGate(t, s, gateOptions{})
+		c := dialBulk(t, g.addr, g.database, bulkOperations)
+		_, _, number := c.bulk(c.prepare("INSERT INTO users (id, u) VALUES (?, ?) RETURNING id"), bulkRow{nil, "a"}, bulkRow{nil, "b"})
+		if number != protocol.ER_NOT_SUPPORTED_YET {
+			t.Errorf("error %d, want %d", number, protocol.ER_NOT_SUPPORTED_YET)
+		}
+		g.checkUsers(t, "")
+	})
+}

@@ -242,7 +242,7 @@ func columnFull(b *Binding, id int64) error {
 // fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to
 // be told apart, and its id told to the client, as a native column does.
 func (s *session) fillOptions(p *fillPlan) parser.FillOptions {
-	return parser.FillOptions{TellUpdated: p.upsert && p.wrap}
+	return parser.FillOptions{TellUpdated: p.upsert && p.wrap && !p.returning}
 }
 
 func appendID(dst []byte, id int64, wrap bool) []byte {
@@ -256,6 +256,9 @@ func appendID(dst []byte, id int64, wrap bool) []byte {
 // settleFill reads the server's answer to a filled statement and tells the
 // client what a native AUTO_INCREMENT column would have.
 func (s *session) settleFill(p *fillPlan, t target) error {
+	if p.returning && s.answersRows() {
+		return s.settleReturning(p, t)
+	}
 	ok, err := s.answerOK()
 	s.tellExplicit(p, err)
 	if err != nil {
@@ -303,6 +306,9 @@ func (s *session) settleText(p *fillPlan) error {
 // without AUTO_INCREMENT the OK packet is made to tell the last one, as on a
 // column with it.
 func (s *session) settleExplicit(p *fillPlan) error {
+	if p.returning && s.answersRows() {
+		return s.relayReturning(p)
+	}
 	ok, err := s.answerOK()
 	s.tellExplicit(p, err)
 	if err != nil {

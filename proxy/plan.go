@@ -55,6 +55,7 @@ type fillPlan struct {
 	ignore, upsert bool
 	replace        bool  // REPLACE, of a ticket table
 	fromQuery      bool  // the rows come from a query: nothing is told of a row that was there
+	returning      bool  // the answer is rows, of MariaDB's RETURNING
 	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
 	variables      bool  // some ids are user variables, which were copied
 	foundRows      bool  // an existing row that does not change counts as affected
@@ -76,11 +77,13 @@ func (p *fillPlan) id(n int) int64 {
 // rewrites reports whether the statement cannot go to the server as it came: an
 // id is open, or the id of a row that was there has to be learned.
 func (p *fillPlan) rewrites() bool {
-	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement
+	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement && !p.returning
 }
 
 // reports says that the OK packet has to tell the explicit id.
-func (p *fillPlan) reports() bool { return !p.binding.AutoIncrement && p.hasExplicit && !p.upsert }
+func (p *fillPlan) reports() bool {
+	return !p.binding.AutoIncrement && p.hasExplicit && !p.upsert && !p.returning
+}
 
 // tells says that the sequence has to be told of explicit ids.
 func (p *fillPlan) tells() bool {
@@ -91,7 +94,7 @@ func (p *fillPlan) tells() bool {
 // the column's type.
 func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {
 	p := fillPlan{binding: b, rows: len(slots), wrap: !stmt.UsesLastInsertID,
-		ignore: stmt.Ignore, upsert: stmt.OnDuplicate}
+		ignore: stmt.Ignore, upsert: stmt.OnDuplicate, returning: stmt.Returning}
 	for i := range slots {
 		slots[i] = b.judge(slots[i], m.Strict && !stmt.Ignore)
 		slot := slots[i]

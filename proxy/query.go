@@ -92,7 +92,7 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 			return err
 		}
 	}
-	p, err := s.plan(payload[begin:])
+	p, resolved, err := s.planText(payload[begin:])
 	if err == nil {
 		err = s.compose(&p, payload[:begin], payload[begin:])
 	}
@@ -100,7 +100,7 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 		err = s.before(p.effect)
 	}
 	if err == nil && (p.kind == planPass || p.kind == planReport) {
-		err = s.writeBack(s.front.unread()[:size])
+		err = s.sendResolved(payload, size, resolved)
 	}
 	s.front.skip(size)
 	if err != nil {
@@ -432,7 +432,7 @@ func (s *session) queryPart(attributes, sql []byte) error {
 // queryPlain sends a statement that has no calls of sequences in it.
 func (s *session) queryPlain(attributes, sql []byte) error {
 	s.answer.failed = false
-	p, err := s.plan(sql)
+	p, _, err := s.planText(sql)
 	if err != nil {
 		return err
 	}

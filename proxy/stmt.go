@@ -44,13 +44,13 @@ func (s *session) prepare() error {
 		return err
 	}
 	s.lastStmt = 0
-	st, filled, err := s.planPrepare(payload[1:])
+	st, filled, resolved, err := s.planPrepareText(payload[1:])
 	switch {
 	case err != nil || st.next != nil:
 	case st.calls != nil:
 		err = s.send(append([]byte{mysql.COM_STMT_PREPARE}, st.calls.text...))
 	default:
-		err = s.writeBack(s.front.unread()[:size])
+		err = s.sendResolved(payload, size, resolved)
 	}
 	s.front.skip(size)
 	switch {
@@ -272,9 +272,11 @@ func (s *session) executeUnseen() error {
 // executeFlags is where a COM_STMT_EXECUTE says whether it wants a cursor.
 const executeFlags = 5
 
+// cursorTypes are the flags that ask for a cursor.
+const cursorTypes = 0x07
+
 // executeShape gives the shape of the answer to a COM_STMT_EXECUTE.
 func executeShape(payload []byte) shape {
-	const cursorTypes = 0x07
 	if len(payload) > executeFlags && payload[executeFlags]&cursorTypes != 0 {
 		return shapeCursor
 	}
@@ -418,6 +420,7 @@ func (s *session) decide(p *fillPlan, slot parser.Slot, params []param) parser.S
 // when it can go as it came, else the one with a parameter for each id.
 func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags byte, size int) error {
 	id := st.id
+	flags &^= cursorTypes // MariaDB has none on RETURNING
 	err := s.beforeExecute(st, p)
 	if err == nil && p.rewrites() {
 		id = st.filled

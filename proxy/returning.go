@@ -1,0 +1,47 @@
+package proxy
+
+import "github.com/go-mysql-org/go-mysql/mysql"
+
+// answersRows reports whether the server's answer to a statement with RETURNING is
+// rows: else it is an error, or fails to come.
+func (s *session) answersRows() bool {
+	err := s.back.need(headerSize + 1)
+	return err == nil && s.back.unread()[headerSize] != mysql.ERR_HEADER
+}
+
+// relayReturning passes on the rows that a statement with ids of its own returns.
+func (s *session) relayReturning(p *fillPlan) error {
+	s.tellExplicit(p, nil)
+	if s.out.parts {
+		return s.relayPart()
+	}
+	return s.relay(shapeResults)
+}
+
+// settleReturning passes on the rows of a filled statement. They tell neither an
+// insert id nor how many rows were inserted; LAST_INSERT_ID() has to be native
+// afterwards. MariaDB sends a row once it is written, so that an error may come
+// behind some.
+func (s *session) settleReturning(p *fillPlan, t target) error {
+	if err := s.relayReturning(p); err != nil {
+		return err
+	}
+	if s.answer.failed {
+		s.state.restore = s.state.restore || p.wrap
+		return nil
+	}
+	inserted := uint64(p.first)
+	if p.ignore || p.upsert {
+		inserted = s.probe(p, t)
+	}
+	switch {
+	case inserted != 0:
+		s.state.lastID = inserted
+		s.state.restore = !p.wrap || p.ignore || p.upsert
+	case p.wrap:
+		s.state.restore = true
+	default:
+		s.state.lastIDKnown = false // the statement may have set it itself
+	}
+	return nil
+}

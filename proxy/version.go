@@ -1,0 +1,48 @@
+package proxy
+
+import "github.com/seqgate/seqgate/parser"
+
+// planText judges one statement as plan does. One that is refused as it came is
+// read again as this session's server reads its version comments: resolved says that
+// sql, which has blanks in their place now, is what has to be sent. What seqgate read
+// is so what the server reads, also when its version is not what its greeting says.
+func (s *session) planText(sql []byte) (p plan, resolved bool, err error) {
+	if p, err = s.plan(sql); err == nil || !s.resolveVersions(sql) {
+		return p, false, err
+	}
+	p, err = s.plan(sql)
+	return p, true, err
+}
+
+// planPrepareText is planText for a statement to prepare.
+func (s *session) planPrepareText(sql []byte) (st *statement, filled []byte, resolved bool, err error) {
+	if st, filled, err = s.planPrepare(sql); err == nil || !s.resolveVersions(sql) {
+		return st, filled, false, err
+	}
+	st, filled, err = s.planPrepare(sql)
+	return st, filled, true, err
+}
+
+// resolveVersions writes blanks over the version comments of a text, where that is
+// what the session's server makes of them.
+func (s *session) resolveVersions(sql []byte) bool {
+	if !parser.HasVersion(sql) {
+		return false
+	}
+	m, err := s.readable(sql)
+	if err != nil {
+		return false // the statement is refused already
+	}
+	resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(s.conn.Version))
+	copy(sql, resolved)
+	return ok
+}
+
+// sendResolved sends a command with a text: as it stands at the front of the client's
+// bytes, unless it was resolved.
+func (s *session) sendResolved(payload []byte, size int, resolved bool) error {
+	if resolved {
+		return s.send(payload)
+	}
+	return s.writeBack(s.front.unread()[:size])
+}
