@@ -48,12 +48,17 @@ func (s *session) forwardPacket(left int, write func([]byte) error) error {
 }
 
 // forwardFile passes the client's local file to the backend, and waits for the
-// answer. The server is listened to all the while: what it says before it has the
-// whole file (somebody killed its session, say) ends the file, and the session.
-func (s *session) forwardFile() error {
+// answer.
+func (s *session) forwardFile() error { return s.fileEnded(s.whileListening(s.passFile)) }
+
+// whileListening has pass pass a file to the backend, and waits for the answer.
+// The server is listened to all the while: what it says before it has the whole
+// file (somebody killed its session, say) ends the file. silent tells why the
+// server has not answered, nil when it has.
+func (s *session) whileListening(pass func() error) (err, silent error) {
 	defer s.leaveUnnoticed()()
 	answer := s.listen()
-	err := s.passFile()
+	err = pass()
 	var lost *backendError
 	switch {
 	case err == nil, errors.Is(err, errInterrupted): // listen has heard something, or will
@@ -62,11 +67,11 @@ func (s *session) forwardFile() error {
 	default:
 		s.back.halt()
 	}
-	silent := <-answer
+	silent = <-answer
 	if err := errors.Join(s.front.resume(), s.back.resume()); err != nil {
-		return &backendError{err}
+		return &backendError{err}, err
 	}
-	return s.fileEnded(err, silent)
+	return err, silent
 }
 
 // leaveUnnoticed has the session look for its client's end itself, until the

@@ -206,7 +206,7 @@ func (s *session) plan(sql []byte) (plan, error) {
 			return s.planLastID(p, sql), nil
 		}
 	case parser.Load:
-		return p, s.refuseWrites("LOAD DATA or LOAD XML", sql)
+		return s.planLoad(p, sql)
 	case parser.Carrier:
 		return s.planCarrier(p, sql)
 	case parser.Prepare:

@@ -1,0 +1,244 @@
+package proxy
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// loadPlan is a LOAD DATA LOCAL INFILE into a sequenced table.
+type loadPlan struct {
+	stmt *parser.LoadStmt
+	file *parser.LoadSplitter
+	fill fillPlan // binding, and the ids that the file brought along
+	rows uint64
+	ids  []idBlock // the first of those that the rows got, in order
+}
+
+// idBlock is count ids from first on.
+type idBlock struct{ first, count int64 }
+
+// maxBlocks is how many blocks of ids are remembered, to look for the first row
+// that went in. Blocks that follow each other are one.
+const maxBlocks = 4096
+
+// loadAdvice tells what to write instead of a LOAD DATA that is refused.
+const loadAdvice = "use LOAD DATA LOCAL INFILE of a file in utf8mb4 or a single-byte character set, with terminated fields and without the id in SET, or INSERT ... VALUES"
+
+// planLoad judges a LOAD DATA or LOAD XML. One that cannot be read is refused when
+// any table that it may write to has a sequence.
+func (s *session) planLoad(p plan, sql []byte) (plan, error) {
+	if !s.state.environmentKnown && s.writesElsewhere(sql, false) {
+		return p, nil
+	}
+	if err := s.know(); err != nil {
+		return p, err
+	}
+	stmt, err := parser.ParseLoad(sql, s.state.mode)
+	var form *parser.UnsupportedError
+	switch {
+	case errors.As(err, &form):
+		b, lookupErr := s.binding(form.Schema, form.Table)
+		if b == nil || lookupErr != nil {
+			return p, lookupErr
+		}
+		return p, unsupported(form.Form, b.Table, loadAdvice)
+	case errors.Is(err, parser.ErrServerRefuses):
+		return p, nil
+	case err != nil:
+		return p, s.refuseWrites("LOAD DATA or LOAD XML", sql)
+	}
+	b, err := s.binding(stmt.Schema, stmt.Table)
+	if b == nil || err != nil {
+		return p, err
+	}
+	l, err := s.newLoad(stmt, b)
+	if err != nil {
+		return p, err
+	}
+	text := stmt.AppendFilled(nil, sql)
+	p.kind, p.effect = planOwn, mayLook
+	p.own = func(attributes []byte) error {
+		s.scratch = append(append(s.packetBuffer(), attributes...), text...)
+		if err := s.sendPacket(s.scratch); err != nil {
+			return err
+		}
+		return s.load(l)
+	}
+	return p, nil
+}
+
+// newLoad plans the loading of a file into a table.
+func (s *session) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) {
+	if b.key.name != "" {
+		return nil, unsupported("LOAD DATA with a keyed sequence", b.Table, "use INSERT ... VALUES")
+	}
+	err := stmt.Bind(b.Column, b.Columns)
+	l := &loadPlan{stmt: stmt, fill: fillPlan{binding: b}}
+	if err == nil {
+		err = s.knowLastID()
+	}
+	charset := stmt.Charset
+	if err == nil && charset == "" {
+		charset, err = s.databaseCharset()
+	}
+	if err == nil {
+		l.file, err = stmt.Splitter(charset, s.state.mode)
+	}
+	var form *parser.UnsupportedError
+	if errors.As(err, &form) {
+		err = unsupported(form.Form, b.Table, loadAdvice)
+	}
+	return l, err
+}
+
+// databaseCharset asks for the character set of files that LOAD DATA gives none
+// for.
+func (s *session) databaseCharset() (string, error) {
+	row, err := s.queryRow("SELECT CAST(CONVERT(@@character_set_database USING utf8mb4) AS BINARY) LIMIT 1", 1)
+	if err != nil {
+		return "", err
+	}
+	return row[0], nil
+}
+
+// load has the server load the client's file, for which the statement was sent,
+// and tells the client what a native AUTO_INCREMENT column would have.
+func (s *session) load(l *loadPlan) error {
+	ok, err := s.loadAnswer(l)
+	if err != nil {
+		var refused *serverError
+		if errors.As(err, &refused) {
+			s.forgetIfStale(refused)
+		}
+		if l.stmt.UsesLastID {
+			s.state.lastIDKnown = false
+		}
+		return err
+	}
+	switch first := s.firstLoaded(l, ok.affectedRows); {
+	case first != 0:
+		s.setLastID(first, 0)
+	case l.stmt.UsesLastID:
+		s.state.lastIDKnown = false
+	}
+	return s.replyOK(ok)
+}
+
+// loadAnswer reads the server's answer, up to its end.
+func (s *session) loadAnswer(l *loadPlan) (okPacket, error) {
+	s.answer.start(shapeResults, s.capabilities)
+	payload, size, err := s.follow()
+	switch {
+	case err != nil:
+		return okPacket{}, &backendError{err}
+	case s.answer.failed:
+		err = &serverError{slices.Clone(payload)}
+	case !s.answer.infile:
+		err = &backendError{errMalformedAnswer}
+	default:
+		err = s.reply(payload)
+	}
+	s.back.skip(size)
+	if err == nil {
+		s.answer.infile = false
+		err = s.loadFile(l)
+	}
+	if err != nil {
+		return okPacket{}, err
+	}
+	return s.answerOK()
+}
+
+// loadFile passes the client's file to the server, with ids.
+func (s *session) loadFile(l *loadPlan) error {
+	file := &localFile{wire: s.front, want: s.out.sequence}
+	filled := &filledFile{session: s, load: l, number: s.answer.sequence + 1}
+	err, silent := s.whileListening(func() error { return filled.pass(file) })
+	s.out.sequence = file.want
+	var front *frontError
+	var lost *backendError
+	var order *orderError
+	switch {
+	case err == nil && silent == nil:
+		return nil
+	case err == nil || errors.As(err, &front) || errors.As(err, &lost) || errors.As(err, &order) || errors.Is(err, errInterrupted):
+		return s.loadCut(err, silent)
+	}
+	return s.abandonLoad(file, filled, err)
+}
+
+// loadCut goes on after a file that did not reach its end, or the server's answer
+// to it, because of one of the connections.
+func (s *session) loadCut(err, silent error) error {
+	if silent == nil && !errors.As(err, new(*orderError)) {
+		_, err = s.answerOK()
+		var refused *serverError
+		if errors.As(err, &refused) {
+			err = s.reply(refused.packet)
+		}
+		return errors.Join(&frontError{errors.New("the server answered before the end of the client's file")}, err)
+	}
+	return s.fileEnded(err, silent)
+}
+
+// abandonLoad has the server's statement fail because of err, and reads the rest
+// of the client's file. A packet that is out of order is an error for the server
+// between any two rows, upon which it undoes the statement and awaits the file's
+// end. A ping tells that it did so, and takes the next command for one.
+func (s *session) abandonLoad(file *localFile, filled *filledFile, err error) error {
+	wrong, end := filled.number+8, filled.number
+	if writeErr := s.writeFile([]byte{0, 0, 0, wrong, 0, 0, 0, end}); writeErr != nil {
+		return errors.Join(errCommandCut, writeErr)
+	}
+	var refused *serverError
+	_, answer := s.answerOK()
+	if !errors.As(answer, &refused) || refused.code() != mysql.ER_NET_PACKETS_OUT_OF_ORDER {
+		return errors.Join(errCommandCut, &backendError{errors.Join(err, answer)})
+	}
+	if pingErr := s.ping(); pingErr != nil {
+		return errors.Join(errCommandCut, &backendError{errors.Join(err, pingErr)})
+	}
+	for !file.ended {
+		chunk, readErr := file.next()
+		if readErr != nil {
+			return readErr
+		}
+		s.front.skip(len(chunk))
+	}
+	s.out.sequence = file.want
+	return err
+}
+
+// ping makes sure that the server awaits a command.
+func (s *session) ping() error {
+	if err := s.send([]byte{mysql.COM_PING}); err != nil {
+		return err
+	}
+	return s.drop(shapeSingle)
+}
+
+// firstLoaded gives the first generated id that went into the table, 0 for none.
+// Only where rows were left out does the table have to be asked.
+func (s *session) firstLoaded(l *loadPlan, affected uint64) uint64 {
+	switch {
+	case len(l.ids) == 0 || affected == 0:
+		return 0
+	case affected >= l.rows:
+		return uint64(l.ids[0].first)
+	}
+	schema := l.stmt.Schema
+	if schema == "" {
+		schema = s.state.database
+	}
+	for _, ids := range l.ids {
+		p := fillPlan{binding: l.fill.binding, first: ids.first, open: ids.count}
+		if first := s.probe(&p, target{schema, l.stmt.Table}); first != 0 {
+			return first
+		}
+	}
+	return 0
+}
