@@ -146,8 +146,6 @@ func TestLoadDataRefused(t *testing.T) {
 			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE %s FIELDS TERMINATED BY '' ENCLOSED BY '' LINES TERMINATED BY '' (v)", true},
 			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE %s CHARACTER SET gbk (v)", true},
 			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE %s (@a) SET id = @a, v = 'x'", true},
-			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE %s (v) /*!40000 SET v = 'y' */", true},
-			{"LOAD DATA LOCAL INFILE '{f}' /*!40000 INTO */ TABLE %s (v)", true},
 			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE view_of_%s (v)", false},
 		} {
 			file := func() io.Reader { return strings.NewReader("7\n") }

@@ -105,7 +105,7 @@ func (c *catalog) knownSequence(ctx context.Context, k *Keyspace, schema, table 
 // queryCalls deals with a text of one statement that may have calls. It reports
 // false when it has none that are seqgate's.
 func (s *session) queryCalls(payload []byte, begin, size int) (done bool, err error) {
-	p, err := s.planCalls(payload[begin:])
+	p, err := s.planCallsText(payload[begin:])
 	if err == nil && p == nil {
 		return false, nil
 	}

@@ -418,7 +418,7 @@ func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []by
 // text.
 func (s *session) queryPart(attributes, sql []byte) error {
 	if parser.MayCall(sql) {
-		p, err := s.planCalls(sql)
+		p, err := s.planCallsText(sql)
 		if err != nil {
 			return err
 		}

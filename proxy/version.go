@@ -14,6 +14,15 @@ func (s *session) planText(sql []byte) (p plan, resolved bool, err error) {
 	return p, true, err
 }
 
+// planCallsText is planText for a text with calls of sequences.
+func (s *session) planCallsText(sql []byte) (*callPlan, error) {
+	p, err := s.planCalls(sql)
+	if err == nil || !s.resolveVersions(sql) {
+		return p, err
+	}
+	return s.planCalls(sql)
+}
+
 // planPrepareText is planText for a statement to prepare.
 func (s *session) planPrepareText(sql []byte) (st *statement, filled []byte, resolved bool, err error) {
 	if st, filled, err = s.planPrepare(sql); err == nil || !s.resolveVersions(sql) {
