@@ -51,7 +51,7 @@ func BenchmarkFill(b *testing.B) {
 			b.SetBytes(int64(len(test.sql)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := s.Parse(test.sql, Mode{}); err != nil {
+				if err := s.ParseFor(test.sql, Mode{}, "id", nil); err != nil {
 					b.Fatal(err)
 				}
 				var err error
@@ -59,6 +59,42 @@ func BenchmarkFill(b *testing.B) {
 					b.Fatal(err)
 				}
 				dst = s.AppendFilled(dst[:0], test.sql, "id", appendID, FillOptions{})
+			}
+		})
+	}
+}
+
+// BenchmarkYardstick is what only looking at a text, or copying it, takes in the
+// same run: machines and their load differ more than the code does.
+func BenchmarkYardstick(b *testing.B) {
+	sql := benchRows(1000, "customer, name, email, price, at", "")
+	dst := make([]byte, len(sql))
+	for _, test := range []struct {
+		name string
+		do   func()
+	}{
+		{"bytes one by one", func() {
+			quotes := 0
+			for _, c := range sql {
+				if classes[c] == classQuote {
+					quotes++
+				}
+			}
+			if quotes != 6000 {
+				b.Fatal(quotes)
+			}
+		}},
+		{"IndexByte", func() {
+			if bytes.IndexByte(sql, 0) >= 0 {
+				b.Fatal("found")
+			}
+		}},
+		{"copy", func() { copy(dst, sql) }},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			b.SetBytes(int64(len(sql)))
+			for b.Loop() {
+				test.do()
 			}
 		})
 	}

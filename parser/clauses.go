@@ -12,15 +12,11 @@ func (s *InsertStmt) valueRows(sc *scanner) (token, error) {
 		if t != '(' {
 			return t, s.notUnderstood(sc, t)
 		}
-		open := sc.start
 		if t = sc.row(); t != ')' {
 			return t, s.notUnderstood(sc, t)
 		}
 		s.reserve(sc)
-		s.body.rows = append(s.body.rows, row{
-			open: uint32(open), close: uint32(sc.start),
-			values: uint32(sc.values), params: uint32(sc.params),
-		})
+		s.body.addRow(sc, sc.start, sc.values)
 		if t = sc.next(); t != ',' {
 			return t, nil
 		}
@@ -56,10 +52,7 @@ func (s *InsertStmt) assignments(sc *scanner) (token, error) {
 		}
 		s.body.assigns = append(s.body.assigns, assign{uint32(v.start), uint32(v.end), uint32(v.params)})
 		if t != ',' {
-			s.body.rows = append(s.body.rows, row{
-				open: s.body.assigns[0].start, close: uint32(v.end),
-				values: uint32(len(s.body.assigns)), params: uint32(sc.params),
-			})
+			s.body.addRow(sc, v.end, len(s.body.assigns))
 			return t, nil
 		}
 	}

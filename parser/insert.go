@@ -31,7 +31,12 @@ type InsertStmt struct {
 
 // body is what follows the table and its columns.
 type body struct {
-	rows       []row
+	begin      int      // behind VALUES or SET
+	rows       []row    // of VALUES; with SET its assignments as if they were one
+	params     []uint32 // placeholders in the text before each row's end; empty while there are none
+	values     int      // how many the first row has
+	uneven     int      // the first row that has another number of them; 0 when there is none
+	watch      int      // the index of the value where row.from is
 	assigns    []assign // the values of SET; none in the other forms
 	readsNames bool     // an identifier stands in a value
 	aliasEnd   int      // behind the row alias; 0 when there is none
@@ -39,12 +44,34 @@ type body struct {
 	updateEnd  int      // behind the last assignment of ON DUPLICATE KEY UPDATE
 }
 
-// row is a row of VALUES, or the assignments of SET as if they were one.
+// row is where a row of VALUES stands. A large statement has millions of them.
 type row struct {
-	open   uint32 // its opening parenthesis
-	close  uint32 // its closing parenthesis; with SET behind the last value
-	values uint32 // how many
-	params uint32 // placeholders in the text before close
+	from  uint32 // behind the comma or parenthesis before the value at body.watch
+	close uint32 // its closing parenthesis; with SET behind the last value
+}
+
+// addRow takes in the row that the scanner has read, which ends before end.
+func (b *body) addRow(sc *scanner, end, values int) {
+	if len(b.rows) == 0 {
+		b.values = values
+	} else if values != b.values && b.uneven == 0 {
+		b.uneven = len(b.rows)
+	}
+	if sc.params > 0 {
+		for len(b.params) < len(b.rows) {
+			b.params = append(b.params, 0)
+		}
+		b.params = append(b.params, uint32(sc.params))
+	}
+	b.rows = append(b.rows, row{from: uint32(sc.at), close: uint32(end)})
+}
+
+// paramsBefore gives how many placeholders stand in the text before row i.
+func (b *body) paramsBefore(i int) int {
+	if i == 0 || len(b.params) == 0 {
+		return 0
+	}
+	return int(b.params[i-1])
 }
 
 // assign is the value of one assignment of SET.
@@ -69,6 +96,12 @@ func ParseInsert(sql []byte, m Mode) (*InsertStmt, error) {
 // then set. A *SyntaxError says that not even the table is known; Writes tells
 // which tables such a text may write to.
 func (s *InsertStmt) Parse(sql []byte, m Mode) error {
+	return s.ParseFor(sql, m, "", nil)
+}
+
+// ParseFor is Parse for a caller that asks Slots for this column next, with these
+// tableColumns: its values are then not looked for a second time.
+func (s *InsertStmt) ParseFor(sql []byte, m Mode, column string, tableColumns []string) error {
 	sc := newScanner(sql, m)
 	if len(sql) > math.MaxUint32 {
 		return sc.syntaxError()
@@ -76,6 +109,8 @@ func (s *InsertStmt) Parse(sql []byte, m Mode) error {
 	s.resetBody()
 	err := s.readHead(&sc)
 	if err == nil {
+		sc.watch = s.watched(column, tableColumns)
+		s.body.watch = sc.watch
 		err = s.readBody(&sc)
 	}
 	s.Params = sc.params
@@ -83,6 +118,19 @@ func (s *InsertStmt) Parse(sql []byte, m Mode) error {
 		e.Schema, e.Table = s.Schema, s.Table
 	}
 	return err
+}
+
+// watched gives the column's place in the rows, 0 when it has none.
+func (s *InsertStmt) watched(column string, tableColumns []string) int {
+	if len(s.Columns) > 0 {
+		tableColumns = s.Columns
+	}
+	for i, name := range tableColumns {
+		if sameColumn(name, column) {
+			return i
+		}
+	}
+	return 0
 }
 
 // ParseTarget is Parse up to the table's name: only Replace, Ignore, Schema and
@@ -100,7 +148,7 @@ func (s *InsertStmt) ParseTarget(sql []byte, m Mode) error {
 }
 
 // maxKept is how many rows an InsertStmt keeps memory for between statements.
-const maxKept = 4096
+const maxKept = 2048
 
 func reuse[T any](memory []T) []T {
 	if cap(memory) > maxKept {
@@ -109,11 +157,18 @@ func reuse[T any](memory []T) []T {
 	return memory[:0]
 }
 
+// LetGo drops memory that only a large statement needs. The statement is lost.
+func (s *InsertStmt) LetGo() {
+	if cap(s.body.rows) > maxKept || cap(s.bound.places) > maxKept || cap(s.body.params) > maxKept || cap(s.body.assigns) > maxKept {
+		s.resetBody()
+	}
+}
+
 // resetBody forgets all of the last statement but its head.
 func (s *InsertStmt) resetBody() {
 	s.OnDuplicate, s.UsesLastInsertID, s.Rows, s.Params = false, false, 0, 0
 	s.Returning = false
-	s.body = body{rows: reuse(s.body.rows), assigns: reuse(s.body.assigns)}
+	s.body = body{rows: reuse(s.body.rows), params: reuse(s.body.params), assigns: reuse(s.body.assigns)}
 	s.query = queryBody{}
 	s.bound = binding{places: reuse(s.bound.places), columns: s.bound.columns[:0]}
 }
@@ -123,6 +178,7 @@ func (s *InsertStmt) resetBody() {
 func (s *InsertStmt) readBody(sc *scanner) error {
 	sc.names = false
 	t := sc.next()
+	s.body.begin = sc.end
 	var err error
 	switch {
 	case sc.is(t, "values"), sc.is(t, "value"):

@@ -28,7 +28,7 @@ type Key struct {
 // parameters and errors are those of Slots, which has to be called after Keys,
 // not before: AppendFilled edits the column of the call that came last.
 func (s *InsertStmt) Keys(dst []Key, sql []byte, column string, tableColumns []string) ([]Key, error) {
-	if err := s.bind(column, tableColumns); err != nil {
+	if err := s.Bind(column, tableColumns); err != nil {
 		return dst, err
 	}
 	sc := newScanner(sql, s.mode)

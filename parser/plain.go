@@ -47,6 +47,6 @@ func (s *InsertStmt) ParsePlainTarget(sql []byte, mariaDB bool) bool {
 	return err == nil && Plain(sql[:sc.end])
 }
 
-// LeavesOut reports whether the statement has no value for the column that Slots
-// was asked for last: that is generated then in every sql_mode.
+// LeavesOut reports whether the statement has no value for the column that Bind
+// or Slots was asked for last: that is generated then in every sql_mode.
 func (s *InsertStmt) LeavesOut() bool { return s.bound.index < 0 }

@@ -9,7 +9,15 @@ type FillOptions struct {
 	// of a row that was there. It does nothing when the statement has no such
 	// clause.
 	TellUpdated bool
+	// Flush, if set, takes what was appended whenever that has come to 64 KiB, and
+	// gives the slice to go on with: so a large statement can be sent without being
+	// there twice. What is left is returned. With it, value must give a value for
+	// some row.
+	Flush func(dst []byte) []byte
 }
+
+// flushSize is how much is appended before FillOptions.Flush takes it.
+const flushSize = 64 << 10
 
 // idRoom is how many bytes a row is expected to grow by.
 const idRoom = 22
@@ -29,7 +37,8 @@ func (s *InsertStmt) AppendFilled(
 	dst, sql []byte, column string,
 	value func(dst []byte, row int) ([]byte, bool), opts FillOptions,
 ) []byte {
-	e := editor{dst: slices.Grow(dst, len(sql)+idRoom*len(s.body.rows)), sql: sql}
+	e := editor{dst: dst, sql: sql, flush: opts.Flush}
+	e.grow(len(sql) + idRoom*len(s.body.rows))
 	s.fillColumns(&e, column)
 	if s.fillRows(&e, column, value) {
 		s.fillAlias(&e)
@@ -61,9 +70,24 @@ func (s *InsertStmt) appendQualified(dst []byte, column string) []byte {
 type editor struct {
 	dst, sql []byte
 	at       int // what is before it was copied
+	flush    func(dst []byte) []byte
+}
+
+// grow makes room for n bytes, or as many as are there at a time.
+func (e *editor) grow(n int) {
+	if e.flush != nil {
+		n = flushSize
+	}
+	e.dst = slices.Grow(e.dst, n)
 }
 
 func (e *editor) copyTo(i int) {
+	for e.flush != nil && i-e.at > flushSize-len(e.dst) {
+		n := max(flushSize-len(e.dst), 0)
+		e.dst = append(e.dst, e.sql[e.at:e.at+n]...)
+		e.at += n
+		e.dst = e.flush(e.dst)
+	}
 	e.dst = append(e.dst, e.sql[e.at:i]...)
 	e.at = i
 }
@@ -124,7 +148,7 @@ func (s *InsertStmt) fillRows(e *editor, column string, value func([]byte, int) 
 		var ok bool
 		if s.bound.index < 0 {
 			e.copyTo(int(r.close))
-			s.separate(e, r, column)
+			s.separate(e, column)
 			if e.dst, ok = value(e.dst, i); !ok {
 				e.dst = append(e.dst, "DEFAULT"...)
 			}
@@ -142,8 +166,8 @@ func (s *InsertStmt) fillRows(e *editor, column string, value func([]byte, int) 
 }
 
 // separate writes what stands between the values of a row and one more.
-func (s *InsertStmt) separate(e *editor, r row, column string) {
-	if r.values > 0 {
+func (s *InsertStmt) separate(e *editor, column string) {
+	if s.body.values > 0 {
 		e.dst = append(e.dst, ", "...)
 	}
 	if len(s.body.assigns) > 0 {

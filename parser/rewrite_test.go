@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -234,6 +235,34 @@ func TestAppendFilledInUsedMemory(t *testing.T) {
 			if got != want || gotStates != wantStates || fmt.Sprint(freshErr) != fmt.Sprint(usedErr) {
 				t.Errorf("%q in used memory is %q, %s, %v, else %q, %s, %v", sql, got, gotStates, usedErr, want, wantStates, freshErr)
 			}
+		}
+	}
+}
+
+// What is flushed and what is left are together the text that is filled at once.
+func TestFlush(t *testing.T) {
+	blob := []byte("insert into orders(a) values ('" + strings.Repeat("some data ", 1<<16) + "'),('b')")
+	for _, sql := range [][]byte{benchRows(3000, "customer, name, email, price, at", ""), benchRows(3000, "id, customer, name, email, price, at", "null,"), blob, []byte("insert into orders(a) values (1)")} {
+		var s InsertStmt
+		if err := s.ParseFor(sql, Mode{}, "id", nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Slots(nil, sql, "id", nil); err != nil {
+			t.Fatal(err)
+		}
+		want := s.AppendFilled(nil, sql, "id", appendID, FillOptions{})
+		var got []byte
+		largest := 0
+		rest := s.AppendFilled(nil, sql, "id", appendID, FillOptions{Flush: func(dst []byte) []byte {
+			largest = max(largest, len(dst))
+			got = append(got, dst...)
+			return dst[:0]
+		}})
+		if got = append(got, rest...); !bytes.Equal(got, want) {
+			t.Errorf("%.60q: %d bytes in parts differ from %d at once", sql, len(got), len(want))
+		}
+		if limit := flushSize + 100; largest > limit || len(rest) > limit {
+			t.Errorf("%.60q: parts of %d and %d bytes, want at most %d", sql, largest, len(rest), limit)
 		}
 	}
 }

@@ -38,6 +38,8 @@ type scanner struct {
 	open     bool // the text ended within a comment that runs to the end of the line
 
 	values       int  // how many the last row had
+	watch        int  // the index of the value in a row of which at is noted
+	at           int  // behind the comma or parenthesis before that value
 	names        bool // an identifier was seen in a value
 	lastInsertID bool // one of them was last_insert_id or identity
 }

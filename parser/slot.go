@@ -58,13 +58,13 @@ type place struct{ start, end uint32 }
 // which another value reads the column, which MySQL evaluates before the id is
 // generated.
 func (s *InsertStmt) Slots(dst []Slot, sql []byte, column string, tableColumns []string) ([]Slot, error) {
-	if err := s.bind(column, tableColumns); err != nil {
+	if err := s.Bind(column, tableColumns); err != nil {
 		return dst, err
 	}
 	dst = slices.Grow(dst, len(s.body.rows))
 	if s.bound.index < 0 {
-		for _, r := range s.body.rows {
-			dst = append(dst, Slot{State: Open, Param: int(r.params)})
+		for i := range s.body.rows {
+			dst = append(dst, Slot{State: Open, Param: s.body.paramsBefore(i + 1)})
 		}
 		return dst, nil
 	}
@@ -94,12 +94,13 @@ func allExplicit(slots []Slot) bool {
 	return true
 }
 
-// bind finds the column's place in the rows and checks their number of values.
-func (s *InsertStmt) bind(column string, tableColumns []string) error {
+// Bind is Slots for a caller that first wants to know whether the statement
+// LeavesOut the column: then it needs no slots, of which each row has one.
+func (s *InsertStmt) Bind(column string, tableColumns []string) error {
 	b := &s.bound
 	b.column, b.columns, b.places = column, b.columns[:0], b.places[:0]
 	named := s.Columns
-	if len(named) == 0 && s.body.rows[0].values > 0 {
+	if len(named) == 0 && s.body.values > 0 {
 		if tableColumns == nil {
 			return ErrColumnsUnknown
 		}
@@ -109,10 +110,11 @@ func (s *InsertStmt) bind(column string, tableColumns []string) error {
 	if err := b.find(named); err != nil {
 		return err
 	}
-	for i, r := range s.body.rows {
-		if int(r.values) != len(named) {
-			return &ColumnCountError{Row: i + 1}
-		}
+	switch {
+	case s.body.values != len(named):
+		return &ColumnCountError{Row: 1}
+	case s.body.uneven > 0:
+		return &ColumnCountError{Row: s.body.uneven + 1}
 	}
 	return s.spellable()
 }
@@ -161,15 +163,27 @@ func (s *InsertStmt) valueOf(sc *scanner, row, index int) value {
 		v, _ := sc.value(sc.next())
 		return v
 	}
-	sc.end, sc.params = int(s.body.rows[row].open)+1, 0
-	if row > 0 {
-		sc.params = int(s.body.rows[row-1].params)
-	}
-	for range index {
-		sc.skipValue()
+	if before := s.body.paramsBefore(row); index == s.body.watch && before == s.body.paramsBefore(row+1) {
+		sc.end, sc.params = int(s.body.rows[row].from), before
+	} else {
+		s.enter(sc, row)
+		for range index {
+			sc.skipValue()
+		}
 	}
 	v, _ := sc.value(sc.next())
 	return v
+}
+
+// enter moves behind the opening parenthesis of a row of VALUES.
+func (s *InsertStmt) enter(sc *scanner, row int) {
+	sc.end, sc.params = s.body.begin, s.body.paramsBefore(row)
+	if row > 0 {
+		sc.end = int(s.body.rows[row-1].close) + 1
+	}
+	for t := sc.next(); t != '(' && t != tokenEOF; {
+		t = sc.next()
+	}
 }
 
 // skipValue moves behind the comma after the next value of a row.
@@ -193,7 +207,7 @@ func (s *scanner) skipValue() {
 // readsColumn reports whether a value other than the column's own names the
 // column, outside subqueries on tables of their own.
 func (s *InsertStmt) readsColumn(sc *scanner) bool {
-	first, last := s.body.rows[0].open, s.body.rows[len(s.body.rows)-1].close
+	first, last := s.body.begin, s.body.rows[len(s.body.rows)-1].close
 	if isPlainWord(s.bound.column) && !Mentions(sc.sql[first:last], s.bound.column) {
 		return false
 	}
@@ -207,7 +221,8 @@ func (s *InsertStmt) readsColumn(sc *scanner) bool {
 	}
 	for i, r := range s.body.rows {
 		p := s.bound.places[i]
-		if s.readsColumnIn(sc, r.open+1, p.start) || s.readsColumnIn(sc, p.end, r.close) {
+		s.enter(sc, i)
+		if s.readsColumnIn(sc, uint32(sc.end), p.start) || s.readsColumnIn(sc, p.end, r.close) {
 			return true
 		}
 	}

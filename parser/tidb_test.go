@@ -95,10 +95,15 @@ func insertDiff(s *InsertStmt, stmt *ast.InsertStmt) string {
 	if got != want {
 		return fmt.Sprintf("scanner %+v, TiDB %+v", got, want)
 	}
+	uneven := 0
 	for i, list := range stmt.Lists {
-		if int(s.body.rows[i].values) != len(list) {
-			return fmt.Sprintf("row %d has %d values by the scanner, %d by TiDB", i, s.body.rows[i].values, len(list))
+		if uneven == 0 && len(list) != len(stmt.Lists[0]) {
+			uneven = i
 		}
+	}
+	if values := len(stmt.Lists[0]); s.body.values != values || s.body.uneven != uneven {
+		return fmt.Sprintf("the first row has %d values by the scanner, %d by TiDB; row %d has another number, by TiDB row %d",
+			s.body.values, values, s.body.uneven, uneven)
 	}
 	return ""
 }

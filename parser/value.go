@@ -10,11 +10,11 @@ type value struct {
 }
 
 // row reads the rest of a parenthesised list, after its opening parenthesis. It
-// returns ')' with values set and the closing parenthesis as the current token,
-// or the token that such a list cannot have.
+// returns ')' with values and at set and the closing parenthesis as the current
+// token, or the token that such a list cannot have.
 func (s *scanner) row() token {
-	s.values = 0
-	depth, empty := 0, true
+	s.values, s.at = 0, s.end
+	depth, empty := 0, !s.literals()
 	for {
 		t := s.next()
 		switch t {
@@ -24,7 +24,8 @@ func (s *scanner) row() token {
 			}
 		case ',':
 			if depth == 0 {
-				s.values++
+				s.endValue()
+				s.literals()
 			}
 		case '(':
 			depth++
@@ -41,6 +42,65 @@ func (s *scanner) row() token {
 		}
 		empty = false
 	}
+}
+
+// endValue counts a value of a row, behind the comma after it.
+func (s *scanner) endValue() {
+	if s.values++; s.values == s.watch {
+		s.at = s.end
+	}
+}
+
+// literals passes over the values of a row that are one literal or placeholder
+// each, up to the first that is more or to the closing parenthesis, and reports whether there
+// were any. It finds what row itself would, without a token for each: of such
+// values the rows of large statements are made.
+func (s *scanner) literals() (some bool) {
+	for {
+		i := s.end
+		for i < len(s.sql) && s.sql[i] == ' ' {
+			i++
+		}
+		j := s.literalEnd(i)
+		switch {
+		case j < 0 || j >= len(s.sql) || s.sql[j] != ',' && s.sql[j] != ')':
+			return some
+		case s.sql[i] == '?':
+			s.params++
+		}
+		if s.sql[j] == ')' {
+			s.end = j
+			return true
+		}
+		s.end = j + 1
+		s.endValue()
+		some = true
+	}
+}
+
+// literalEnd returns where the quoted text, plain number, NULL or placeholder that
+// begins at i ends, and -1 for all other values.
+func (s *scanner) literalEnd(i int) int {
+	sql := s.sql
+	switch {
+	case len(sql)-i < 2:
+		return -1
+	case sql[i] == '\'':
+		return s.quoted(i, !s.mode.NoBackslashEscapes)
+	case sql[i] == '?':
+		return i + 1
+	case sql[i]|0x20 == 'n' && len(sql)-i > 4 && equalFold(sql[i:i+4], "null"):
+		return i + 4
+	case sql[i] == '-':
+		i++
+	}
+	if !isDigit(sql[i]) {
+		return -1
+	}
+	for i++; i < len(sql) && (isDigit(sql[i]) || sql[i] == '.'); {
+		i++
+	}
+	return i
 }
 
 // value reads the value of which t is the first token. It returns the token

@@ -159,7 +159,7 @@ func (s *session) shortPacket() (payload []byte, size int, err error) {
 }
 
 // frontPacket reads a statement whole, without taking it. One of 16 MiB or more is
-// bounded by what its server takes.
+// bounded by what its server takes, and is taken: its size is 0.
 func (s *session) frontPacket() (payload []byte, size int, err error) {
 	length, _, err := s.front.header()
 	if err != nil {
@@ -168,7 +168,12 @@ func (s *session) frontPacket() (payload []byte, size int, err error) {
 	if length < maxPayload {
 		return s.packetUpTo(maxPayload)
 	}
-	return s.packetUpTo(s.srv.statementLimit(s.ctx, s.keyspace))
+	payload, sequence, err := s.front.takeLong(s.srv.statementLimit(s.ctx, s.keyspace))
+	if err != nil {
+		return nil, 0, frontFailure(err)
+	}
+	s.out.sequence = sequence + 1
+	return payload, 0, nil
 }
 
 // packetUpTo reads a command of at most limit bytes. What answers it goes on with

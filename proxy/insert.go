@@ -38,13 +38,13 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if s.insert.FromQuery() {
 		return s.planQuery(p, b, prepared)
 	}
-	keys, err := s.readRows(sql, b)
+	keys, err := s.readRows(sql, b, prepared)
 	if errors.Is(err, parser.ErrServerRefuses) && !s.insert.HasColumns {
 		// Counted by the columns that are known here: they may have changed.
 		if b, err = s.bindAnew(); b == nil || err != nil {
 			return p, err
 		}
-		if keys, err = s.readRows(sql, b); errors.Is(err, parser.ErrServerRefuses) {
+		if keys, err = s.readRows(sql, b, prepared); errors.Is(err, parser.ErrServerRefuses) {
 			return p, mysql.NewDefaultError(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, 1)
 		}
 	}
@@ -79,10 +79,15 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 }
 
 // readRows reads what each row of the INSERT in s.insert says of its id, into
-// s.slots, and of its key where the sequence has keys.
-func (s *session) readRows(sql []byte, b *Binding) (keys []parser.Key, err error) {
+// s.slots, and of its key where the sequence has keys. Of a text that leaves the id
+// out there are no slots.
+func (s *session) readRows(sql []byte, b *Binding, prepared bool) (keys []parser.Key, err error) {
 	if keys, err = s.planKeys(sql, b); err != nil {
 		return nil, err
+	}
+	if err = s.insert.Bind(b.Column, b.Columns); err != nil || s.insert.LeavesOut() && !prepared {
+		s.slots = s.slots[:0]
+		return keys, err
 	}
 	s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns)
 	return keys, err
@@ -139,7 +144,7 @@ func (s *session) parseInsert(sql []byte) (*Binding, error) {
 		if b == nil || err != nil {
 			return nil, err // the rows of a table without a sequence are never looked at
 		}
-		if err := s.insert.Parse(sql, b.mode(s.state.mode)); err == nil {
+		if err := s.insert.ParseFor(sql, b.mode(s.state.mode), b.Column, b.Columns); err == nil {
 			return b, nil
 		}
 		if err := s.insert.ParseQuery(sql, b.mode(s.state.mode)); err == nil {
@@ -182,20 +187,31 @@ func refuseForm(err error, table string) error {
 // fillText takes ids for the statement in s.insert and appends its text, filled,
 // to dst.
 func (s *session) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
-	open := func(row int) bool { return s.slots[row].State == parser.Open }
-	if err := s.takeIDs(p, open, nil); err != nil {
+	if err := s.takeOpen(p); err != nil {
 		return dst, err
 	}
+	return s.insert.AppendFilled(dst, sql, p.binding.Column, s.fillValues(sql, p), s.fillOptions(p)), nil
+}
+
+// isOpen reports whether a row of the statement in s.insert gets an id.
+func (s *session) isOpen(row int) bool {
+	return len(s.slots) == 0 || s.slots[row].State == parser.Open
+}
+
+// takeOpen takes ids for the open rows of the statement in s.insert.
+func (s *session) takeOpen(p *fillPlan) error { return s.takeIDs(p, s.isOpen, nil) }
+
+// fillValues gives the ids that were taken, row by row.
+func (s *session) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) ([]byte, bool) {
 	n := 0
-	value := func(dst []byte, row int) ([]byte, bool) {
-		if !open(row) {
+	return func(dst []byte, row int) ([]byte, bool) {
+		if !s.isOpen(row) {
 			return s.appendCopied(dst, sql, p, row)
 		}
 		dst = appendID(dst, p.id(n), p.wrap && n == 0)
 		n++
 		return dst, true
 	}
-	return s.insert.AppendFilled(dst, sql, p.binding.Column, value, s.fillOptions(p)), nil
 }
 
 // takeIDs takes an id for each open row. params are those of an execution.

@@ -132,12 +132,11 @@ func (s *session) executeCalls(st *statement, payload []byte, size int) error {
 	if st.fill != nil {
 		return s.executeFill(st, p, params, flags, size)
 	}
-	s.scratch = s.appendExecute(s.packetBuffer(), st.id, flags, params)
-	s.front.skip(size)
 	if err := s.before(st.effect); err != nil {
+		s.front.skip(size)
 		return err
 	}
-	if err := s.sendPacket(s.scratch); err != nil {
+	if err := s.sendExecute(st.id, flags, params, size); err != nil {
 		return err
 	}
 	err = s.relay(as)

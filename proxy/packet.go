@@ -34,6 +34,7 @@ type wire struct {
 	pooled *[]byte // nil: no buffer is held
 	buf    []byte  // *pooled, or a larger one of its own
 	r, w   int     // buf[r:w] is unread
+	wanted int     // unread bytes that are waited for
 	bulk   bool    // what comes fills small buffers: a large one is taken next
 
 	first   [64]byte // a TLS connection waits for its next bytes with this
@@ -204,8 +205,8 @@ func (w *wire) take() {
 	w.buf = *w.pooled
 }
 
-// grow moves the unread bytes to a larger buffer. It doubles, so that what a
-// peer claims costs nothing before it is sent.
+// grow moves the unread bytes to a larger buffer. It doubles, up to what is wanted,
+// so that what a peer claims costs nothing before it is sent.
 func (w *wire) grow() {
 	old, pooled, unread := w.buf, w.pooled, w.w-w.r
 	if len(old) < largeBuffer {
@@ -213,7 +214,11 @@ func (w *wire) grow() {
 		w.buf = *w.pooled
 	} else {
 		w.pooled = nil
-		w.buf = make([]byte, 2*len(old))
+		size := 2 * len(old)
+		if w.wanted > len(old) {
+			size = min(size, w.wanted)
+		}
+		w.buf = make([]byte, size)
 	}
 	copy(w.buf, old[w.r:w.w])
 	w.r, w.w = 0, unread
@@ -232,6 +237,7 @@ func recycle(pooled *[]byte) {
 
 // need reads until n bytes are unread.
 func (w *wire) need(n int) error {
+	w.wanted = n
 	for w.w-w.r < n {
 		if err := w.fill(); err != nil {
 			if errors.Is(err, io.EOF) && w.w > w.r {

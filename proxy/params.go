@@ -195,6 +195,23 @@ func integerSlot(n int64, unsigned bool, m parser.Mode) parser.Slot {
 // appendExecute appends the payload of a COM_STMT_EXECUTE, types included.
 // extra, with count set, are query attributes behind the parameters.
 func appendExecute(dst []byte, id uint32, flags byte, params []param, attributes bool) []byte {
+	dst = appendExecuteHead(dst, id, flags, params, attributes)
+	for i := range params {
+		dst = append(dst, params[i].bytes()...)
+	}
+	return dst
+}
+
+// bytes gives the value as it is sent, nothing for NULL.
+func (p *param) bytes() []byte {
+	if p.null {
+		return nil
+	}
+	return p.value
+}
+
+// appendExecuteHead appends what stands before the values.
+func appendExecuteHead(dst []byte, id uint32, flags byte, params []param, attributes bool) []byte {
 	dst = append(dst, mysql.COM_STMT_EXECUTE)
 	dst = binary.LittleEndian.AppendUint32(dst, id)
 	dst = append(dst, flags, 1, 0, 0, 0)
@@ -214,11 +231,6 @@ func appendExecute(dst []byte, id uint32, flags byte, params []param, attributes
 				dst = append(dst, 0)
 			}
 			dst = append(dst, params[i].name...)
-		}
-	}
-	for i := range params {
-		if !params[i].null {
-			dst = append(dst, params[i].value...)
 		}
 	}
 	return dst

@@ -91,10 +91,13 @@ func (p *fillPlan) tells() bool {
 }
 
 // newFillPlan judges an INSERT by the slots of its rows, which it corrects by
-// the column's type.
+// the column's type. Without slots all rows leave the id out.
 func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {
-	p := fillPlan{binding: b, rows: len(slots), wrap: !stmt.UsesLastInsertID,
+	p := fillPlan{binding: b, rows: stmt.Rows, wrap: !stmt.UsesLastInsertID,
 		ignore: stmt.Ignore, upsert: stmt.OnDuplicate, returning: stmt.Returning}
+	if len(slots) == 0 {
+		p.open = int64(stmt.Rows)
+	}
 	for i := range slots {
 		slots[i] = b.judge(slots[i], m.Strict && !stmt.Ignore)
 		slot := slots[i]

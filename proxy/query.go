@@ -110,15 +110,19 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 }
 
 // compose builds in s.scratch the command of a statement that does not go to the
-// server as it came. attributes is what stands before the text.
+// server as it came. attributes is what stands before the text. A long statement
+// gets but its ids.
 func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
-	switch p.kind {
-	case planFill:
+	switch {
+	case p.kind == planFill && isLong(sql) && p.fill.open > 0:
+		p.attributes, p.long = attributes, sql
+		err = s.takeOpen(&p.fill)
+	case p.kind == planFill:
 		s.scratch = append(s.packetBuffer(), attributes...)
 		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
-	case planOwn:
+	case p.kind == planOwn:
 		p.attributes = slices.Clone(attributes)
-	case planQuery:
+	case p.kind == planQuery:
 		// attributes begin with the command's own byte
 		p.query = &insertQuery{sql: bytes.Clone(sql), attributes: bytes.Clone(attributes[1:]), fill: p.fill}
 	}
@@ -130,7 +134,7 @@ func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
 func (s *session) finish(p *plan) (err error) {
 	switch p.kind {
 	case planFill:
-		if err = s.sendPacket(s.scratch); err == nil {
+		if err = s.sendComposed(p); err == nil {
 			err = s.settleText(&p.fill)
 		}
 	case planOwn:
@@ -156,6 +160,14 @@ func (s *session) finish(p *plan) (err error) {
 		s.setDatabase(p.database)
 	}
 	return err
+}
+
+// sendComposed sends what compose made.
+func (s *session) sendComposed(p *plan) error {
+	if p.long != nil {
+		return s.sendFilled(&p.fill, p.attributes, p.long)
+	}
+	return s.sendPacket(s.scratch)
 }
 
 // relayResult passes on the answer to a text, or to a part of one.
@@ -192,6 +204,7 @@ type plan struct {
 	// answers the client.
 	own        func(attributes []byte) error
 	attributes []byte
+	long       []byte // a long statement that is filled as it is sent
 }
 
 // plan judges one statement. Errors are for the client; nothing was sent then.
@@ -325,9 +338,12 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 		return err
 	}
 	if !split {
-		return s.passCommand(size, shapeResults, effectOfParts(payload[begin:]))
+		return s.passCommand(payload, size, shapeResults, effectOfParts(payload[begin:]))
 	}
-	text := append([]byte(nil), parser.TrimEnd(payload)...)
+	text := parser.TrimEnd(payload)
+	if size > 0 {
+		text = bytes.Clone(text)
+	}
 	s.front.skip(size)
 	s.out.parts = true
 	defer func() { s.out.part, s.out.rest = nil, nil }() // an idle session holds no text
@@ -340,12 +356,12 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 	return nil
 }
 
-// passCommand relays the command at the front of the client's bytes, which has
-// been read whole, and its answer, with what it does to the session.
-func (s *session) passCommand(size int, as shape, e effect) error {
+// passCommand relays a command that frontPacket read, and its answer, with what it
+// does to the session.
+func (s *session) passCommand(payload []byte, size int, as shape, e effect) error {
 	err := s.before(e)
 	if err == nil {
-		err = s.writeBack(s.front.unread()[:size])
+		err = s.passPacket(payload, size)
 	}
 	s.front.skip(size)
 	if err != nil {
@@ -443,12 +459,20 @@ func (s *session) queryPlain(attributes, sql []byte) error {
 		return err
 	}
 	if p.kind == planPass || p.kind == planReport {
-		s.scratch = append(append(s.packetBuffer(), attributes...), sql...)
-		if err := s.sendPacket(s.scratch); err != nil {
+		if err := s.sendPart(attributes, sql); err != nil {
 			return err
 		}
 	}
 	return s.finish(&p)
+}
+
+// sendPart sends one statement of several as it is.
+func (s *session) sendPart(attributes, sql []byte) error {
+	if isLong(sql) {
+		return s.sendLong(attributes, sql)
+	}
+	s.scratch = append(append(s.packetBuffer(), attributes...), sql...)
+	return s.sendPacket(s.scratch)
 }
 
 // split splits a text. The session is asked how it reads only if that matters.

@@ -48,7 +48,7 @@ type session struct {
 	named    map[string]*namedStmt // those of SQL's PREPARE, by name
 
 	insert parser.InsertStmt // reused from statement to statement
-	slots  []parser.Slot
+	slots  []parser.Slot     // of a text, what its rows say of the id; empty when they leave it out
 
 	temporary map[string]bool // tables by schema.name, asked when the session may have temporary ones; nil: it has none
 	scratch   []byte
@@ -91,8 +91,12 @@ func (s *session) has(capability uint32) bool { return s.capabilities&uint64(cap
 
 func (s *session) deprecateEOF() bool { return s.has(mysql.CLIENT_DEPRECATE_EOF) }
 
-// maxScratch is the largest buffer kept from one statement to the next.
-const maxScratch = 64 << 10
+// maxScratch is the largest buffer kept from one statement to the next, in bytes,
+// and maxSlots the most rows that memory is kept for.
+const (
+	maxScratch = 64 << 10
+	maxSlots   = 2 << 10
+)
 
 // run serves commands until the client or the server goes away.
 func (s *session) run() error {
@@ -104,9 +108,7 @@ func (s *session) run() error {
 		s.boundary, s.sent = false, false
 		s.out = sender{sequence: 1}
 		err = s.nextCommand(length, sequence)
-		if cap(s.scratch) > maxScratch {
-			s.scratch = nil
-		}
+		s.letGo()
 		if err != nil {
 			err = s.report(err)
 		}
@@ -300,6 +302,9 @@ func (s *session) lastWords() bool {
 
 // send sends a command of seqgate's own making.
 func (s *session) send(payload []byte) error {
+	if len(payload) >= maxPayload {
+		return s.sendLong(payload)
+	}
 	b, _ := appendPacket(nil, 0, payload)
 	return s.writeBack(b)
 }

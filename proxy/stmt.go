@@ -221,7 +221,6 @@ func (s *session) stmtCommand() (st *statement, payload []byte, size int, err er
 	if id == lastPrepared && s.mariaDB {
 		id = s.lastStmt // not the second one that seqgate may have prepared since
 		binary.LittleEndian.PutUint32(payload[1:], id)
-		binary.LittleEndian.PutUint32(s.front.unread()[headerSize+1:], id)
 	}
 	st = s.stmts[id]
 	return st, payload, size, nil
@@ -289,7 +288,7 @@ func (s *session) executeSeen(st *statement, payload []byte, size int) error {
 	if st != nil {
 		e = st.effect
 	}
-	return s.passCommand(size, executeShape(payload), e)
+	return s.passCommand(payload, size, executeShape(payload), e)
 }
 
 // executeInsert executes an INSERT or REPLACE, with ids where some are open.
@@ -426,14 +425,11 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 		id = st.filled
 		params, err = s.fillParams(st, p, params)
 	}
-	if err == nil {
-		s.scratch = s.appendExecute(s.packetBuffer(), id, flags, params)
-	}
-	s.front.skip(size)
 	if err != nil {
+		s.front.skip(size)
 		return err
 	}
-	if err := s.sendPacket(s.scratch); err != nil {
+	if err := s.sendExecute(id, flags, params, size); err != nil {
 		return err
 	}
 	err = s.settleExecute(st, p)
@@ -524,15 +520,35 @@ func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id
 	return append(all, params[taken:]...)
 }
 
-// appendExecute appends an execution; with query attributes agreed on, their
-// count has to be told.
+// sendExecute sends an execution and skips the client's own, in which the values
+// of its parameters stand, by its size.
+func (s *session) sendExecute(id uint32, flags byte, params []param, size int) error {
+	if size > 0 {
+		s.scratch = s.appendExecute(s.packetBuffer(), id, flags, params)
+		s.front.skip(size)
+		return s.sendPacket(s.scratch)
+	}
+	flags, named := s.counted(flags)
+	parts := [][]byte{appendExecuteHead(nil, id, flags, params, named)}
+	for i := range params {
+		parts = append(parts, params[i].bytes())
+	}
+	return s.sendLong(parts...)
+}
+
 func (s *session) appendExecute(dst []byte, id uint32, flags byte, params []param) []byte {
+	flags, named := s.counted(flags)
+	return appendExecute(dst, id, flags, params, named)
+}
+
+// counted gives the flags of an execution: with query attributes agreed on, the
+// count of its parameters has to be told, and each has a name.
+func (s *session) counted(flags byte) (_ byte, named bool) {
 	const countAvailable = 8
-	named := s.has(mysql.CLIENT_QUERY_ATTRIBUTES)
-	if named {
+	if named = s.has(mysql.CLIENT_QUERY_ATTRIBUTES); named {
 		flags |= countAvailable
 	}
-	return appendExecute(dst, id, flags, params, named)
+	return flags, named
 }
 
 // sendLongData passes a parameter's value on, to each statement that may run.
@@ -551,14 +567,14 @@ func (s *session) sendLongData() error {
 		return nil
 	}
 	if st == nil || st.fill == nil || len(payload) < 7 {
-		err := s.writeBack(s.front.unread()[:size])
+		err := s.passPacket(payload, size)
 		s.front.skip(size)
 		return err
 	}
 	index := binary.LittleEndian.Uint16(payload[5:])
 	st.noteLong(index)
 	body := append([]byte(nil), payload...)
-	err = s.writeBack(s.front.unread()[:size])
+	err = s.passPacket(payload, size)
 	s.front.skip(size)
 	if err != nil {
 		return err
@@ -596,12 +612,12 @@ func (s *session) closeStmt() error {
 	if len(s.stmts) == 0 {
 		return s.forward()
 	}
-	st, _, size, err := s.stmtCommand()
+	st, payload, size, err := s.stmtCommand()
 	if err != nil {
 		return err
 	}
 	if st == nil || st.next == nil {
-		err = s.writeBack(s.front.unread()[:size])
+		err = s.passPacket(payload, size)
 	}
 	s.front.skip(size)
 	if st == nil || err != nil {
@@ -623,7 +639,7 @@ func (s *session) resetStmt() error {
 	if len(s.stmts) == 0 {
 		return s.pass(shapeSingle)
 	}
-	st, _, size, err := s.stmtCommand()
+	st, payload, size, err := s.stmtCommand()
 	if err != nil {
 		return err
 	}
@@ -631,7 +647,7 @@ func (s *session) resetStmt() error {
 		s.front.skip(size)
 		return s.replyOK(okPacket{status: s.answer.status})
 	}
-	err = s.writeBack(s.front.unread()[:size])
+	err = s.passPacket(payload, size)
 	s.front.skip(size)
 	if err == nil {
 		err = s.relay(shapeSingle)

@@ -39,9 +39,10 @@ func (s *session) planUnlisted(p *plan, sql []byte) bool {
 	if err := s.insert.Parse(sql, mode); err != nil || !s.insert.HasColumns {
 		return false
 	}
-	if s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns); err != nil || !s.insert.LeavesOut() {
+	if err := s.insert.Bind(b.Column, b.Columns); err != nil || !s.insert.LeavesOut() {
 		return false
 	}
+	s.slots = s.slots[:0]
 	fill, err := newFillPlan(&s.insert, b, s.slots, mode)
 	if err != nil {
 		return false

@@ -53,5 +53,5 @@ func (s *session) sendResolved(payload []byte, size int, resolved bool) error {
 	if resolved {
 		return s.send(payload)
 	}
-	return s.writeBack(s.front.unread()[:size])
+	return s.passPacket(payload, size)
 }

@@ -1,0 +1,70 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/sequencetest"
+)
+
+// insertSession is a session that has all it needs to plan and fill an INSERT into
+// d.orders: no server is asked.
+func insertSession(tb testing.TB) *session {
+	seqs := sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) {
+		return sequence.Settings{Store: sequencetest.NewStore(1<<40, 1<<30)}, nil
+	}, sequence.Config{})
+	tb.Cleanup(func() { _ = seqs.Close(context.Background()) })
+	k := &Keyspace{Name: "main", Database: "d"}
+	c := newCatalog(Config{Keyspaces: map[string]*Keyspace{"main": k}})
+	asked := time.Now()
+	c.now = func() time.Time { return asked }
+	b := &Binding{Table: "orders", Column: "id", Transactional: true, Max: 1<<63 - 1, Columns: []string{"id", "customer", "name", "email", "price", "at"},
+		Sequence: sequence.Name{Keyspace: "main", Database: "d", Table: "orders_seq"}}
+	c.entries[catalogKey{"main", "d", "orders"}] = &catalogEntry{asked: asked, binding: b}
+	return &session{srv: &Server{catalog: c, cfg: Config{Sequences: seqs}}, ctx: context.Background(), keyspace: k,
+		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true}}
+}
+
+// BenchmarkPlanInsert is what an INSERT costs in seqgate beside the sockets: it is
+// planned, ids are taken and its text is filled.
+func BenchmarkPlanInsert(b *testing.B) {
+	rows := func(n int, columns, id string) []byte {
+		text := []byte("insert into orders(" + columns + ") values ")
+		for i := range n {
+			text = fmt.Appendf(text, "(%s%d,'customer %d','someone@example.com',%d.95,'2024-05-06 07:08:09'),", id, i+1, i, i%100)
+		}
+		return bytes.TrimSuffix(text, []byte(","))
+	}
+	const absent = "customer, name, email, price, at"
+	for _, test := range []struct {
+		name  string
+		sql   []byte
+		asked bool // the session's settings are known
+	}{
+		{"rows=1", rows(1, absent, ""), true},
+		{"rows=1/unasked", rows(1, absent, ""), false},
+		{"rows=1/null", rows(1, "id, "+absent, "NULL,"), true},
+		{"rows=1000", rows(1000, absent, ""), true},
+		{"rows=1000/null", rows(1000, "id, "+absent, "NULL,"), true},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			s := insertSession(b)
+			s.state.environmentKnown = test.asked
+			b.SetBytes(int64(len(test.sql)))
+			b.ReportAllocs()
+			for b.Loop() {
+				p, err := s.plan(test.sql)
+				if err == nil {
+					err = s.compose(&p, nil, test.sql)
+				}
+				if err != nil || p.kind != planFill {
+					b.Fatal(p.kind, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,153 @@
+package proxy
+
+// A payload of 16 MiB and more comes and goes in several packets. It is held once:
+// what is made of it is sent in pieces.
+
+// pieceSize is how a long payload is read: memory grows with what has come, and no
+// piece is ever moved to a larger one.
+const pieceSize = 1 << 20
+
+// takeLong reads a payload that is continued over several packets, and takes it.
+// Until it returns that costs twice the payload.
+func (w *wire) takeLong(limit int) (payload []byte, sequence byte, err error) {
+	var pieces [][]byte
+	total := 0
+	for length := maxPayload; length == maxPayload; total += length {
+		want := sequence + 1
+		if length, sequence, err = w.header(); err != nil {
+			return nil, 0, err
+		}
+		switch {
+		case total > 0 && sequence != want:
+			return nil, 0, &orderError{want: want}
+		case total+length > limit:
+			return nil, 0, errPacketTooLarge
+		}
+		w.skip(headerSize)
+		if pieces, err = w.takePieces(pieces, length); err != nil {
+			return nil, 0, err
+		}
+	}
+	payload = make([]byte, 0, total)
+	for i, piece := range pieces {
+		payload = append(payload, piece...)
+		pieces[i] = nil
+	}
+	return payload, sequence, nil
+}
+
+// takePieces reads n bytes, behind those in pieces, and takes them.
+func (w *wire) takePieces(pieces [][]byte, n int) ([][]byte, error) {
+	for n > 0 {
+		if err := w.need(1); err != nil {
+			return nil, err
+		}
+		last := len(pieces) - 1
+		if last < 0 || len(pieces[last]) == pieceSize {
+			pieces = append(pieces, make([]byte, 0, pieceSize))
+			last++
+		}
+		came := w.unread()
+		came = came[:min(len(came), n, pieceSize-len(pieces[last]))]
+		pieces[last] = append(pieces[last], came...)
+		n -= len(came)
+		w.skip(len(came))
+	}
+	return pieces, nil
+}
+
+// packetWriter sends a payload of a known size to the backend, in packets, as its
+// parts are written.
+type packetWriter struct {
+	session  *session
+	left     int // bytes of the payload that are in no packet yet
+	room     int // bytes that the packet under way still has to get
+	full     bool
+	sequence byte
+	err      error
+}
+
+func (w *packetWriter) write(part []byte) {
+	for len(part) > 0 && w.err == nil {
+		if w.room == 0 {
+			w.begin()
+		}
+		n := min(len(part), w.room)
+		if w.err == nil {
+			w.err = w.session.writeBack(part[:n])
+		}
+		w.room -= n
+		part = part[n:]
+	}
+}
+
+// begin begins the next packet.
+func (w *packetWriter) begin() {
+	n := min(w.left, maxPayload)
+	w.left, w.room, w.full = w.left-n, n, n == maxPayload
+	w.err = w.session.writeBack([]byte{byte(n), byte(n >> 8), byte(n >> 16), w.sequence})
+	w.sequence++
+}
+
+// end sends the packet without payload that follows one of the largest size.
+func (w *packetWriter) end() error {
+	if w.full && w.err == nil {
+		w.begin()
+	}
+	return w.err
+}
+
+// sendLong sends a command of these parts.
+func (s *session) sendLong(parts ...[]byte) error {
+	w := packetWriter{session: s}
+	for _, part := range parts {
+		w.left += len(part)
+	}
+	for _, part := range parts {
+		w.write(part)
+	}
+	return w.end()
+}
+
+// passPacket sends the client's command on as it came, once it was read by
+// frontPacket with this result.
+func (s *session) passPacket(payload []byte, size int) error {
+	if size == 0 {
+		return s.sendLong(payload)
+	}
+	return s.writeBack(s.front.unread()[:size])
+}
+
+// isLong reports whether a statement is of the size that is filled as it is sent.
+func isLong(sql []byte) bool { return len(sql) >= maxPayload }
+
+// sendFilled sends a long statement, for which ids were taken, as it is filled:
+// once to count its bytes, which stand before them, and once more.
+func (s *session) sendFilled(p *fillPlan, attributes, sql []byte) error {
+	w := packetWriter{session: s, left: len(attributes)}
+	s.eachPart(p, sql, func(part []byte) { w.left += len(part) })
+	w.write(attributes)
+	s.eachPart(p, sql, w.write)
+	return w.end()
+}
+
+// eachPart gives the filled text in parts, which are valid until f returns.
+func (s *session) eachPart(p *fillPlan, sql []byte, f func(part []byte)) {
+	o := s.fillOptions(p)
+	o.Flush = func(dst []byte) []byte {
+		f(dst)
+		return dst[:0]
+	}
+	f(s.insert.AppendFilled(nil, sql, p.binding.Column, s.fillValues(sql, p), o))
+}
+
+// letGo drops memory that a large statement took, at its end.
+func (s *session) letGo() {
+	if cap(s.scratch) > maxScratch {
+		s.scratch = nil
+	}
+	if cap(s.slots) > maxSlots {
+		s.slots = nil
+	}
+	s.insert.LetGo()
+}
