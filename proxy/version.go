@@ -1,6 +1,10 @@
 package proxy
 
-import "github.com/seqgate/seqgate/parser"
+import (
+	"bytes"
+
+	"github.com/seqgate/seqgate/parser"
+)
 
 // planText judges one statement as plan does. One that is refused as it came is
 // read again as this session's server reads its version comments: resolved says that
@@ -14,13 +18,21 @@ func (s *session) planText(sql []byte) (p plan, resolved bool, err error) {
 	return p, true, err
 }
 
-// planCallsText is planText for a text with calls of sequences.
+// planCallsText is planText for a text with calls of sequences, which may stand in
+// version comments themselves.
 func (s *session) planCallsText(sql []byte) (*callPlan, error) {
 	p, err := s.planCalls(sql)
-	if err == nil || !s.resolveVersions(sql) {
+	if p != nil || !parser.HasVersion(sql) {
 		return p, err
 	}
-	return s.planCalls(sql)
+	resolved := bytes.Clone(sql)
+	if !s.resolveVersions(resolved) {
+		return p, err
+	}
+	if p, err = s.planCalls(resolved); p != nil {
+		copy(sql, resolved)
+	}
+	return p, err
 }
 
 // planPrepareText is planText for a statement to prepare.
