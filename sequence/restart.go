@@ -17,6 +17,11 @@ func (s *Sequence) Holds(id int64) bool {
 func (s *Sequence) SkipTo(next int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.dropBelow(next)
+}
+
+// dropBelow gives up the ids in memory below next, and asks for none of them again. The caller holds s.mu.
+func (s *Sequence) dropBelow(next int64) {
 	s.stats.dropped += s.current.Load().skip(next - 1)
 	s.setNext(s.next.above(next - 1))
 	s.advance.seen = max(s.advance.seen, next-1)

@@ -42,8 +42,6 @@ func (s *Sequence) skipTo(next int64) (held, done bool, err error) {
 	if next < 1 || held && next < first {
 		return false, true, nil
 	}
-	s.stats.dropped += s.current.Load().skip(next - 1)
-	s.setNext(s.next.above(next - 1))
-	s.advance.seen = max(s.advance.seen, next-1)
+	s.dropBelow(next)
 	return held, held && !s.Above(next-1), nil
 }

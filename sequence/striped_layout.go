@@ -88,6 +88,7 @@ func (l StripeLayout) reservation(q Request, stripe int, res Reservation) Reserv
 	res.First = l.id(stripe, res.First)
 	res.Found = l.id(stripe, max(0, res.Found))
 	res.Server = "" // another one is no failover: it has other ids
+	res.Max = 0     // it is the chunk's
 	return res
 }
 
