@@ -132,7 +132,10 @@ func (s *session) runCalls(p *callPlan, attributes, sql []byte) error {
 		return err
 	}
 	edited := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
-		return values[i].append(dst, typed), p.known[i]
+		if !p.known[i] {
+			return dst, false // the server's
+		}
+		return values[i].append(dst, typed), true
 	})
 	s.out.part = edited
 	return s.queryPlain(attributes, edited)

@@ -226,6 +226,40 @@ func TestCallsOfTheServer(t *testing.T) {
 	})
 }
 
+// Calls of the server's own beside seqgate's stay as they are.
+func TestCallsBesideTheServers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := nextGate(t, s)
+		exec(t, g.direct, "CREATE TABLE c (nextval INT, b BIGINT)", "INSERT INTO c VALUES (1, 2)")
+		others, want := "nextval('orders')", "mine orders"
+		if s.IsMariaDB() {
+			exec(t, g.direct, "CREATE SEQUENCE mine START WITH 5")
+			others, want = "NEXTVAL(mine)", "5"
+		} else {
+			exec(t, g.direct, "CREATE FUNCTION nextval(n VARCHAR(20)) RETURNS VARCHAR(30) DETERMINISTIC RETURN CONCAT('mine ', n)")
+		}
+		c := conn(t, g.open(t, ""))
+		var other string
+		var own int64
+		if err := c.QueryRowContext(t.Context(), "SELECT "+others+", NEXTVAL(s)").Scan(&other, &own); err != nil || other != want || own != 1 {
+			t.Errorf("%q, %d, %v; want %q, 1", other, own, err, want)
+		}
+		stmt, err := c.PrepareContext(t.Context(), "SELECT NEXTVAL(s), "+others+", ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = stmt.Close() }()
+		var echo string
+		if err := stmt.QueryRowContext(t.Context(), "x").Scan(&own, &other, &echo); err != nil || own != 2 || echo != "x" {
+			t.Errorf("prepared: %d, %q, %q, %v", own, other, echo, err)
+		}
+		exec(t, c, "UPDATE c SET b = NEXTVAL(s), c.nextval = 3 LIMIT 1")
+		if got := value[string](t, g.direct, "SELECT CONCAT(nextval, '/', b) FROM c"); got != "3/3" {
+			t.Errorf("row %s, want 3/3", got)
+		}
+	})
+}
+
 // MariaDB has these for its own sequences: seqgate's give the same results.
 func TestCallsEqualMariaDB(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

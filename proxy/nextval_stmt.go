@@ -28,10 +28,13 @@ func (s *session) planPrepareCalls(sql []byte) (st *statement, filled []byte, er
 		return &statement{next: &next}, nil, nil
 	}
 	text := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
-		if typed {
-			return append(dst, bigintOpen+"?"+bigintClose...), p.known[i]
+		switch {
+		case !p.known[i]:
+			return dst, false // the server's
+		case typed:
+			return append(dst, bigintOpen+"?"+bigintClose...), true
 		}
-		return append(dst, '?'), p.known[i]
+		return append(dst, '?'), true
 	})
 	if st, filled, err = s.planPrepared(text); err == nil {
 		st.calls = &preparedCalls{p, text}
