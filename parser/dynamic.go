@@ -22,6 +22,23 @@ func MayPrepare(sql []byte) bool {
 	return !ok
 }
 
+// PreparesInSet reports whether the text may be MariaDB's SET STATEMENT .. FOR
+// PREPARE or EXECUTE IMMEDIATE, whichever version comments the server executes.
+func PreparesInSet(sql []byte) bool {
+	if !Mentions(sql, "prepare") && !Mentions(sql, "immediate") {
+		return false
+	}
+	var room [4]int
+	begins, ok := ways(room[:0], sql, 0)
+	for _, i := range begins {
+		var buf keyword
+		if word, _ := buf.read(sql, max(skipBlank(sql, i), 0)); string(word) == "set" {
+			return true
+		}
+	}
+	return !ok
+}
+
 // explains reports whether the text begins with a keyword that carries no
 // statement of SQL's PREPARE.
 func explains(sql []byte) bool {

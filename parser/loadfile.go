@@ -36,6 +36,8 @@ func (f *LoadFormat) unfit() string {
 		return "LOAD DATA of rows of fixed size (FIELDS TERMINATED BY '' ENCLOSED BY '')"
 	case len(f.FieldTerm) == 0:
 		return "LOAD DATA with FIELDS TERMINATED BY ''"
+	case len(f.LineTerm) > len(f.FieldTerm) && bytes.HasPrefix(f.LineTerm, f.FieldTerm):
+		return "LOAD DATA with LINES TERMINATED BY what begins with the fields' terminator" // an id's may become one
 	case f.Skip > 0 && len(f.LineTerm) == 0:
 		return "LOAD DATA with IGNORE n LINES and LINES TERMINATED BY ''"
 	case int(f.FieldTerm[0]) == f.Escape, !bytes.Equal(f.FieldTerm, f.LineTerm) && len(f.LineTerm) > 0 && bytes.HasPrefix(f.FieldTerm, f.LineTerm):

@@ -95,6 +95,8 @@ func TestNoWayPastTheFill(t *testing.T) {
 	}{
 		{name: "view", session: []string{"CREATE VIEW v AS SELECT id, u FROM users"},
 			query: "INSERT INTO v (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
+		{name: "view, beside a temporary table", session: []string{"CREATE VIEW v AS SELECT id, u FROM users", "CREATE TEMPORARY TABLE x (a INT)"},
+			query: "INSERT INTO v (u) VALUES ('x')", errno: protocol.ER_NOT_SUPPORTED_YET},
 		{name: "text parameter that is no number", session: []string{"SET sql_mode = ''"},
 			query: "INSERT INTO users (id, u) VALUES (?, ?)", args: []any{"", "x"}, want: "1000000/x"},
 		{name: "text parameter, IGNORE", query: "INSERT IGNORE INTO users (id, u) VALUES (?, ?)", args: []any{"abc", "x"}, want: "1000000/x"},

@@ -56,7 +56,7 @@ func (s *session) maySet(name sequence.Name) error {
 			"seqgate does not yet support SETVAL of sequence '"+name.String()+"' from here: use its own keyspace as the default database")
 	}
 	table := quoteIdentifier(name.Database) + "." + quoteIdentifier(name.Table)
-	check := "UPDATE " + table + " SET next_id = next_id WHERE 1 = 0"
+	check := "UPDATE " + table + " SET next_id = NULL WHERE 1 = 0"
 	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+check...)); err != nil {
 		return err
 	}

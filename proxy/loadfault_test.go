@@ -144,6 +144,7 @@ func TestLoadDataRefused(t *testing.T) {
 			{"LOAD DATA INFILE '/nosuch/file' INTO TABLE %s (v)", false},
 			{"LOAD XML LOCAL INFILE '{f}' INTO TABLE %s ROWS IDENTIFIED BY '<r>'", true},
 			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE %s FIELDS TERMINATED BY '' ENCLOSED BY '' LINES TERMINATED BY '' (v)", true},
+			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE %s FIELDS TERMINATED BY '|' LINES TERMINATED BY '|\n' (v)", true},
 			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE %s CHARACTER SET gbk (v)", true},
 			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE %s (@a) SET id = @a, v = 'x'", true},
 			{"LOAD DATA LOCAL INFILE '{f}' INTO TABLE view_of_%s (v)", false},

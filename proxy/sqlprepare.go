@@ -57,6 +57,9 @@ func (s *session) planPrepareSQL(p plan, sql []byte) (plan, error) {
 	if err != nil {
 		return p, err
 	}
+	if st != nil && st.fill != nil && !parser.IsASCII([]byte(src.Name)) {
+		return p, unsupported("a name outside ASCII for an INSERT in SQL's PREPARE", st.fill.binding.Table, "name it in ASCII") // servers compare them each in its way
+	}
 	if st != nil && st.fill != nil {
 		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), twin: filled != nil}
 		raw, text := slices.Clone(src.Raw), slices.Clone(text)
@@ -90,7 +93,7 @@ func (s *session) judgePrepare(form string, sql []byte, read func([]byte, parser
 		return src, nil, nil, nil, err
 	}
 	src, ok := read(sql, mode)
-	if s.mariaDB && (ok && !src.IsText && src.Expr == nil || !ok && mayPrepareVariable(sql)) {
+	if s.mariaDB && (ok && !src.IsText && src.Expr == nil || !ok && parser.PreparesInSet(sql)) {
 		return src, nil, nil, nil, errSourceNotRead
 	}
 	if !ok || !src.IsText && src.Expr == nil {
@@ -128,13 +131,6 @@ func refusePrepared(form string, st *statement) error {
 		return unsupported(form, st.fill.binding.Table, instead)
 	}
 	return nil
-}
-
-// mayPrepareVariable reports whether a text that is neither PREPARE nor EXECUTE
-// IMMEDIATE, but SET STATEMENT .. FOR one of them, may prepare what a variable
-// holds. What a compound statement does is the server's own, as in a routine.
-func mayPrepareVariable(sql []byte) bool {
-	return bytes.IndexByte(sql, '@') >= 0 && !parser.Mentions(sql, "end") && parser.MayPrepare(sql)
 }
 
 // errSourceNotRead is for MariaDB, where anything may give what is prepared.

@@ -68,6 +68,13 @@ func TestNoWayPastSQLPrepare(t *testing.T) {
 			query: "SET STATEMENT max_statement_time = 9 FOR EXECUTE IMMEDIATE @a", errno: refused},
 		{name: "SET STATEMENT FOR PREPARE", mariadb: true, session: []string{"SET @a = 'INSERT users VALUES (0, 2)'"},
 			query: "SET STATEMENT max_statement_time = 9 FOR PREPARE p FROM @a", errno: refused},
+		{name: "SET STATEMENT FOR EXECUTE IMMEDIATE of a variable named end", mariadb: true, session: []string{"SET @end = 'INSERT users VALUES (0, 2)'"},
+			query: "SET STATEMENT max_statement_time = 9 FOR EXECUTE IMMEDIATE @end", errno: refused},
+		{name: "SET STATEMENT FOR PREPARE of a name in quotes", mariadb: true, session: []string{"SET @a = 'INSERT users VALUES (0, 2)'"},
+			query: "SET STATEMENT max_statement_time = 9 FOR PREPARE `end` FROM @a", errno: refused},
+		{name: "SET STATEMENT FOR EXECUTE IMMEDIATE of a function", mariadb: true,
+			query: "SET STATEMENT max_statement_time = 9 FOR EXECUTE IMMEDIATE REVERSE(')2 ,0( SEULAV sresu TRESNI')", errno: refused},
+		{name: "name outside ASCII", query: "PREPARE `é` FROM 'INSERT users VALUES (0, 2)'", errno: refused},
 		{name: "EXECUTE IMMEDIATE with escapes", mariadb: true, query: `EXECUTE IMMEDIATE 'INS\ERT users VALUES (0, 2)'`, want: "1000000/2"},
 		{name: "EXECUTE IMMEDIATE with an expression in USING", mariadb: true, query: "EXECUTE IMMEDIATE 'INSERT users VALUES (?, 2)' USING CONNECTION_ID() * 0", errno: refused},
 

@@ -273,8 +273,8 @@ func (s *session) queryRow(sql string, columns int) ([]string, error) {
 	return row, nil
 }
 
-// textRow takes a row of the text protocol apart; nil when it has another
-// number of columns.
+// textRow gives the first columns of a row of the text protocol; nil when it has
+// fewer.
 func textRow(b []byte, columns int) []string {
 	row := make([]string, 0, columns)
 	for len(b) > 0 {
@@ -289,8 +289,8 @@ func textRow(b []byte, columns int) []string {
 		row = append(row, string(b[:n]))
 		b = b[n:]
 	}
-	if len(row) != columns {
+	if len(row) < columns {
 		return nil
 	}
-	return row
+	return row[:columns]
 }

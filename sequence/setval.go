@@ -17,6 +17,7 @@ func (s *Sequence) SetNext(ctx context.Context, next int64) (moved bool, err err
 	if !ok || s.spread {
 		return false, &Error{Kind: ErrNotSequence, Sequence: s.name.String(), Text: "lies in stripes, which cannot be set; use seqgate seq"}
 	}
+	ahead := s.Above(next - 1)
 	held, done, err := s.skipTo(next)
 	if done || err != nil {
 		return held, err
@@ -27,7 +28,8 @@ func (s *Sequence) SetNext(ctx context.Context, next int64) (moved bool, err err
 	if err != nil {
 		return false, fmt.Errorf("set sequence %s: %w", s.name, err)
 	}
-	return raised || held, nil
+	byRefill := ahead && !s.Above(next-1) // one that was under way raised the row
+	return raised || held || byRefill, nil
 }
 
 // skipTo gives up the ids in memory before next. held says that there were some, done that there is nothing left to do:
