@@ -315,8 +315,8 @@ func (s *scanner) quotedTable() (table Table, next token, ok bool) {
 func (s *scanner) setArguments(c *ValueCall) bool {
 	numbers := [3]int64{0, 1, 0}
 	for i := range numbers {
-		v, t := s.value(s.next())
-		n, ok := integerArgument(s.sql[v.start:v.end])
+		text, t := s.argument()
+		n, ok := integerArgument(text)
 		if !ok || i == 2 && n != 0 {
 			c.Fault = "SETVAL with other arguments than the sequence, a whole number, and 0 or 1 (round is 0)"
 		}
@@ -330,6 +330,29 @@ func (s *scanner) setArguments(c *ValueCall) bool {
 		}
 	}
 	return false
+}
+
+// maxArgument is how many tokens an argument may have: a text of calls within calls
+// is not read again for each.
+const maxArgument = 64
+
+// argument reads an argument, and gives what ends it: a comma, the closing
+// parenthesis, or a token that cannot.
+func (s *scanner) argument() (text []byte, end token) {
+	t := s.next()
+	begin, last, depth := s.start, s.start, 0
+	for range maxArgument {
+		switch {
+		case t == tokenEOF, t == tokenInvalid, t == tokenVersion, t == ';':
+			return nil, tokenInvalid
+		case depth == 0 && (t == ',' || t == ')'):
+			return s.sql[begin:last], t
+		}
+		depth += nesting(t)
+		last = s.end
+		t = s.next()
+	}
+	return nil, tokenInvalid
 }
 
 // setTo sets Value and Next.

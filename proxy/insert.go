@@ -21,9 +21,9 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 		if !prepared && s.planUnlisted(&p, sql) {
 			return p, nil
 		}
-		if s.state.databaseKnown && readsDiagnostics(sql) {
-			return s.planUnasked(p, sql)
-		}
+	}
+	if asks := !s.state.environmentKnown || !s.state.lastIDKnown; asks && s.state.databaseKnown && readsDiagnostics(sql) {
+		return s.planUnasked(p, sql)
 	}
 	if err := s.know(); err != nil {
 		return p, err
@@ -108,7 +108,11 @@ func readsDiagnostics(sql []byte) bool {
 // planUnasked judges such a statement by its table alone, without asking the
 // session for its settings: it passes when the table has no sequence.
 func (s *session) planUnasked(p plan, sql []byte) (plan, error) {
-	if err := s.insert.ParseTarget(sql, parser.Mode{MariaDB: s.mariaDB}); err != nil {
+	m := parser.Mode{MariaDB: s.mariaDB}
+	if s.state.environmentKnown {
+		m = s.state.mode
+	}
+	if err := s.insert.ParseTarget(sql, m); err != nil {
 		return p, s.refuseUnread(err, sql)
 	}
 	b, err := s.binding(s.insert.Schema, s.insert.Table)

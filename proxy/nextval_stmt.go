@@ -36,10 +36,26 @@ func (s *session) planPrepareCalls(sql []byte) (st *statement, filled []byte, er
 		}
 		return append(dst, '?'), true
 	})
-	if st, filled, err = s.planPrepared(text); err == nil {
-		st.calls = &preparedCalls{p, text}
+	if st, filled, err = s.planPrepared(text); err != nil {
+		return st, filled, err
 	}
-	return st, filled, err
+	if err := refuseCallsIn(st); err != nil {
+		return nil, nil, err
+	}
+	st.calls = &preparedCalls{p, text}
+	return st, filled, nil
+}
+
+// refuseCallsIn refuses calls in a prepared statement that is run in another way.
+func refuseCallsIn(st *statement) error {
+	const form, instead = "LASTVAL or the next value of a sequence in a prepared", "take the value first, and bind it"
+	switch {
+	case st.query != nil:
+		return unsupported(form+" INSERT ... SELECT", st.fill.binding.Table, instead)
+	case st.fill != nil && st.fill.binding.ticket:
+		return unsupported(form+" INSERT", st.fill.binding.Table, instead)
+	}
+	return nil
 }
 
 // own gives the indexes of seqgate's parameters among all, in order.
@@ -142,7 +158,7 @@ func (s *session) executeCalls(st *statement, payload []byte, size int) error {
 	if err := s.sendExecute(st.id, flags, params, size); err != nil {
 		return err
 	}
-	err = s.relay(as)
+	err = s.relayComposed(as)
 	s.after(st.effect)
 	return err
 }

@@ -97,7 +97,7 @@ func (s *session) runText(text string) error {
 	if err := s.sendText(text); err != nil {
 		return err
 	}
-	return s.relayResult()
+	return s.relayComposed(shapeResults)
 }
 
 // table gives the name of the statement's n-th sequence as SQL has it.
@@ -141,27 +141,40 @@ func matches(p parser.Pattern, text string) bool {
 	return !p.Given || isLike([]rune(strings.ToLower(p.Text)), []rune(strings.ToLower(text)))
 }
 
+// isLike goes back to the latest % only: what an earlier one could take as well, that
+// one can.
 func isLike(pattern, text []rune) bool {
-	for len(pattern) > 0 {
-		switch c := pattern[0]; {
-		case c == '%':
-			for i := range len(text) + 1 {
-				if isLike(pattern[1:], text[i:]) {
-					return true
-				}
-			}
-			return false
-		case len(text) == 0:
-			return false
-		case c == '\\' && len(pattern) > 1:
-			pattern = pattern[1:]
-			if pattern[0] != text[0] {
-				return false
-			}
-		case c != '_' && c != text[0]:
+	var behind, from []rune // what follows the latest %, and the text that it was tried on
+	for len(text) > 0 || len(pattern) > 0 {
+		if len(pattern) > 0 && pattern[0] == '%' {
+			behind, from = pattern[1:], text
+			pattern = behind
+			continue
+		}
+		if n := likeOne(pattern, text); n > 0 {
+			pattern, text = pattern[n:], text[1:]
+			continue
+		}
+		if len(from) == 0 {
 			return false
 		}
-		pattern, text = pattern[1:], text[1:]
+		from = from[1:]
+		pattern, text = behind, from
 	}
-	return len(text) == 0
+	return true
+}
+
+// likeOne matches one character of the text, and gives how many of the pattern's
+// stand for it; 0 when they do not.
+func likeOne(pattern, text []rune) int {
+	switch {
+	case len(pattern) == 0 || len(text) == 0:
+	case pattern[0] == '\\' && len(pattern) > 1:
+		if pattern[1] == text[0] {
+			return 2
+		}
+	case pattern[0] == '_' || pattern[0] == text[0]:
+		return 1
+	}
+	return 0
 }

@@ -16,7 +16,12 @@ import (
 // the last says that more follow.
 func (s *session) relayPart() error {
 	s.sent = !s.out.more
-	s.answer.start(shapeResults, s.capabilities)
+	return s.relayNumbered(shapeResults)
+}
+
+// relayNumbered passes an answer on with sequence numbers of seqgate's own.
+func (s *session) relayNumbered(as shape) error {
+	s.answer.start(as, s.capabilities)
 	var out []byte
 	for !s.answer.done() {
 		at := s.answer.phase

@@ -172,10 +172,27 @@ func (s *session) sendComposed(p *plan) error {
 
 // relayResult passes on the answer to a text, or to a part of one.
 func (s *session) relayResult() error {
+	switch {
+	case s.out.parts:
+		return s.relayPart()
+	case s.out.composed:
+		return s.relayComposed(shapeResults)
+	}
+	return s.relay(shapeResults)
+}
+
+// relayComposed passes on the answer to a command that seqgate made. Where that took
+// another number of packets than the client's, the answer's numbers are not those
+// that the client awaits.
+func (s *session) relayComposed(as shape) error {
+	s.sent = !s.out.more
+	if err := s.back.need(headerSize); err == nil && s.back.unread()[headerSize-1] != s.out.sequence {
+		return s.relayNumbered(as)
+	}
 	if s.out.parts {
 		return s.relayPart()
 	}
-	return s.relay(shapeResults)
+	return s.relay(as)
 }
 
 // planKind is what becomes of a statement.
@@ -433,6 +450,7 @@ func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []by
 // queryPart deals with one statement of several. attributes stands before each
 // text.
 func (s *session) queryPart(attributes, sql []byte) error {
+	s.answer.failed = false
 	if parser.MayCall(sql) {
 		p, err := s.planCallsText(sql)
 		if err != nil {
@@ -447,7 +465,6 @@ func (s *session) queryPart(attributes, sql []byte) error {
 
 // queryPlain sends a statement that has no calls of sequences in it.
 func (s *session) queryPlain(attributes, sql []byte) error {
-	s.answer.failed = false
 	p, _, err := s.planText(sql)
 	if err != nil {
 		return err
@@ -459,6 +476,7 @@ func (s *session) queryPlain(attributes, sql []byte) error {
 		return err
 	}
 	if p.kind == planPass || p.kind == planReport {
+		s.out.composed = true
 		if err := s.sendPart(attributes, sql); err != nil {
 			return err
 		}

@@ -12,10 +12,7 @@ func (s *session) answersRows() bool {
 // relayReturning passes on the rows that a statement with ids of its own returns.
 func (s *session) relayReturning(p *fillPlan) error {
 	s.tellExplicit(p, nil)
-	if s.out.parts {
-		return s.relayPart()
-	}
-	return s.relay(shapeResults)
+	return s.relayComposed(shapeResults)
 }
 
 // settleReturning passes on the rows of a filled statement. They tell neither an

@@ -80,6 +80,7 @@ type session struct {
 type sender struct {
 	sequence byte
 	silent   bool   // the client awaits no packet: its command has no answer, or has it
+	composed bool   // the command that is answered is seqgate's own
 	parts    bool   // statements are sent one by one
 	more     bool   // this is not the last of them
 	part     []byte // the one under way

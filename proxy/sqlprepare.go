@@ -214,7 +214,12 @@ func (s *session) prepareNamed(attributes []byte, name string, raw []byte, st *n
 	if err := s.send(s.prepareText(attributes, last, text)); err != nil {
 		return err
 	}
-	if err := s.relayResult(); err != nil || s.answer.failed {
+	err := s.relayComposed(shapeResults)
+	if err == nil && s.answer.failed && st.twin {
+		s.out.silent = true // the client has its answer
+		return s.quietly([]byte("DEALLOCATE PREPARE " + st.server))
+	}
+	if err != nil || s.answer.failed {
 		return err
 	}
 	s.settled = true
@@ -236,7 +241,7 @@ func (s *session) prepareOther(attributes []byte, name string, st *statement, co
 	if err := s.send(append(attributes, command...)); err != nil {
 		return err
 	}
-	err := s.relayResult()
+	err := s.relayComposed(shapeResults)
 	if err == nil && !s.answer.failed && st != nil && st.writes {
 		s.rememberNamed(name, &namedStmt{statement: *st})
 	}
@@ -304,5 +309,5 @@ func (s *session) deallocateNamed(attributes []byte, name string, st *namedStmt)
 	if err := s.send(append(attributes, "DEALLOCATE PREPARE "+st.server...)); err != nil {
 		return err
 	}
-	return s.relayResult()
+	return s.relayComposed(shapeResults)
 }

@@ -486,7 +486,7 @@ func (s *session) settleExecute(st *statement, p *fillPlan) error {
 		s.after(st.effect)
 		return err
 	}
-	err := s.relayResult()
+	err := s.relayComposed(shapeResults)
 	s.after(st.effect)
 	return err
 }
