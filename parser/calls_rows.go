@@ -1,6 +1,9 @@
 package parser
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // An UPDATE of one table evaluates its SET once for each row that it updates, in
 // its order. So its calls get a value for each row from an expression that counts
@@ -88,7 +91,7 @@ func (s *CallStmt) AppendRowCount(dst, sql []byte, value func(dst []byte, call i
 	dst = append(dst, sql[s.rows.table.start:s.rows.table.end]...)
 	e := editor{dst: append(dst, '\n'), sql: sql[:s.rows.tail.end], at: s.rows.tail.start}
 	for i := range s.Calls {
-		if c := &s.Calls[i]; c.Start >= s.rows.tail.start {
+		if c := &s.Calls[i]; c.Start >= s.rows.tail.start && c.End <= s.rows.tail.end {
 			s.replace(&e, i, value)
 		}
 	}
@@ -118,14 +121,13 @@ func (f *callFinder) finishRows() bool {
 		*r = rowUpdate{}
 		return false
 	}
-	end := f.semicolon
-	if end == 0 {
-		end = len(f.sql)
+	r.tail.end = f.semicolon
+	if r.tail.end == 0 {
+		r.tail.end = len(f.sql)
 	}
 	if r.tail.start == 0 {
-		r.tail.start, r.params = end, f.params
+		r.tail.start, r.params = r.tail.end, f.params
 	}
-	r.tail.end = end
 	sc := newScanner(f.sql, f.mode)
 	sc.next()
 	t := sc.next()
@@ -135,8 +137,24 @@ func (f *callFinder) finishRows() bool {
 	r.table.start = sc.start
 	var ok bool
 	f.stmt.table, _, ok = sc.tableName(t, f.mode.Charset)
-	if !ok {
-		*r = rowUpdate{}
+	if ok = ok && r.table.start < r.table.end && r.table.end < r.tail.start && r.tail.start <= r.tail.end; !ok {
+		*r = rowUpdate{} // the server's error
 	}
 	return ok
+}
+
+// namesTable reports whether a name stands between UPDATE and SET, perhaps as an
+// alias, so that what it is put before is a column.
+func (f *callFinder) namesTable(name string) bool {
+	sc := newScanner(f.sql, f.mode)
+	for t := sc.next(); isName(t) && !sc.is(t, "set") || t == '(' || t == ')' || t == ',' || t == '.'; t = sc.next() {
+		if !isName(t) {
+			continue
+		}
+		part, ok := sc.appendName(nil, t, f.mode.Charset)
+		if ok && strings.EqualFold(string(part), name) {
+			return true
+		}
+	}
+	return false
 }

@@ -30,7 +30,7 @@ const (
 	faultInsert   = "the next value of a sequence in INSERT ... SELECT"
 	faultOn       = "the next value of a sequence in ON DUPLICATE KEY UPDATE"
 	faultReturn   = "the next value of a sequence in RETURNING"
-	faultUpdate   = "the next value of a sequence in an UPDATE of several tables, or of one with a parenthesis before SET"
+	faultUpdate   = "the next value of a sequence in an UPDATE of several tables"
 	faultSet      = "SETVAL in an UPDATE without LIMIT 1"
 	faultWhere    = "the next value of a sequence in WHERE, ORDER BY or LIMIT"
 	faultUnread   = "the next value of a sequence in a statement that it cannot read whole (a version comment?)"
@@ -105,6 +105,7 @@ type callFinder struct {
 	semicolon int  // where the statement ends; 0 at the end of the text
 	fromTable bool // the SELECT reads a table
 	several   bool // the UPDATE may name more than one table
+	listed    bool // the latest word in its first zone is one that a list of partitions or indexes follows
 	limitOne  bool // ... or has LIMIT 1
 }
 
@@ -119,13 +120,13 @@ func (f *callFinder) walk() {
 			return
 		case '(':
 			f.depth++
-			f.several = f.several || f.zone == 0
+			f.several = f.several || f.zone == 0 && !f.listed
 		case ')':
 			if f.depth--; f.depth < f.sub {
 				f.sub = 0
 			}
 		case ',':
-			f.several = f.several || f.zone == 0
+			f.several = f.several || f.zone == 0 && f.depth == 0
 		case ';':
 			if f.semicolon == 0 {
 				f.semicolon = f.start
@@ -168,6 +169,7 @@ func (f *callFinder) word() token {
 		return tokenWord
 	}
 	if f.zones.head && f.zone == 0 {
+		f.listed = f.isOneOf("partition", "index", "key", "by")
 		return tokenWord
 	}
 	c, ok := f.readCall()
@@ -274,6 +276,8 @@ func (f *callFinder) finish(t token) {
 		switch {
 		case c.Fault == "":
 			c.Fault = fault
+		case c.Fault == faultUpdate && c.Dotted && f.namesTable(c.Sequence.Name):
+			// a column of the table, as it seems
 		case c.Fault == faultUpdate && perRow && c.Kind == SetValue:
 			c.Fault = faultSet
 		case c.Fault == faultUpdate && (perRow || f.limitOne && !f.several):

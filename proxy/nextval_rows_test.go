@@ -36,7 +36,7 @@ var rowsUpdates = []struct {
 	{stmt: "UPDATE t SET n = NEXTVAL(s) ORDER BY id DESC"},
 	{stmt: "UPDATE t SET n = NEXTVAL(s) ORDER BY v DESC, id LIMIT 3"},
 	{stmt: "UPDATE t SET n = NEXTVAL(s) + n WHERE n > 0 ORDER BY n"},
-	{stmt: "UPDATE t FORCE INDEX FOR ORDER BY (v) SET n = 1 WHERE id = 0"},
+	{stmt: "UPDATE t FORCE INDEX (v, n) SET n = NEXTVAL(s) ORDER BY id DESC"},
 	{stmt: "UPDATE t AS x SET x.n = NEXT VALUE FOR s, x.v = CONCAT('n', NEXTVAL(s), '-', NEXTVAL(q)) WHERE x.m = 10"},
 	{stmt: "UPDATE t SET n = NEXTVAL(q), m = NEXTVAL(s), v = NEXTVAL(q)"},
 	{stmt: "UPDATE t SET m = NEXTVAL(s), n = m, v = LASTVAL(q) WHERE id IN (SELECT 2 UNION SELECT 4)"},
@@ -272,9 +272,14 @@ func TestRowsOfTheServer(t *testing.T) {
 		exec(t, g.direct, "CREATE VIEW v AS SELECT id AS i, n AS x FROM t WHERE id > 0",
 			"CREATE USER IF NOT EXISTS writer IDENTIFIED BY 'writer'", "GRANT UPDATE ON "+g.database+".t TO writer")
 		c := conn(t, g.open(t, ""))
+		exec(t, c, "CREATE TABLE o (k BIGINT)", "INSERT INTO o SELECT id FROM t UNION ALL SELECT id FROM t",
+			"UPDATE t SET n = NEXTVAL(s) WHERE id IN (SELECT k FROM o)", "UPDATE t PARTITION (p0, p1, p2) SET n = NEXTVAL(s)")
+		if got := value[string](t, c, "SELECT CONCAT_WS('/', COUNT(DISTINCT n), MIN(n), MAX(n)) FROM t"); got != "3/4/6" {
+			t.Errorf("got %s, want three values of 4 to 6", got)
+		}
 		exec(t, c, "UPDATE v SET x = NEXTVAL(s)", "UPDATE t SET id = NEXTVAL(s) + 100 ORDER BY id", "UPDATE t SET n = NULLIF(NEXTVAL(s), 0)")
-		if got := value[int64](t, c, "SELECT COUNT(DISTINCT n) * 1000 + SUM(id) FROM t"); got != 3000+104+105+106 {
-			t.Errorf("got %d: three values, and the ids 104 to 106", got)
+		if got := value[int64](t, c, "SELECT COUNT(DISTINCT n) * 1000 + SUM(id) FROM t"); got != 3000+110+111+112 {
+			t.Errorf("got %d: three values, and the ids 110 to 112", got)
 		}
 		exec(t, c, "UPDATE t SET n = NULL", "SET sql_safe_updates = 1, sql_select_limit = 1")
 		_, err := c.ExecContext(t.Context(), "UPDATE t SET n = NEXTVAL(s)")
