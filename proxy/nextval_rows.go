@@ -64,23 +64,23 @@ func (p *callPlan) checkRows(sql []byte) error {
 		return nil
 	}
 	taken := make(map[sequence.Name]bool)
-	var any sequence.Name
+	var name sequence.Name
 	for i := range p.stmt.Calls {
 		if p.takes(i) {
-			any = p.names[i]
-			taken[any] = true
+			name = p.names[i]
+			taken[name] = true
 		}
 	}
 	for i, c := range p.stmt.Calls {
 		if p.known[i] && c.Kind == parser.LastValue && (taken[p.names[i]] || p.names[i] == sequence.Name{}) {
-			return refuseCall("the last value of a sequence beside its next one in an UPDATE without LIMIT 1", any)
+			return refuseCall("the last value of a sequence beside its next one in an UPDATE without LIMIT 1", name)
 		}
 	}
 	switch {
 	case parser.MentionsLastInsertID(sql), readsDiagnostics(sql):
-		return refuseCall("the next value of a sequence beside LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS() or a count of warnings in an UPDATE without LIMIT 1", any)
+		return refuseCall("the next value of a sequence beside LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS() or a count of warnings in an UPDATE without LIMIT 1", name)
 	case bytes.Contains(p.stmt.Tail(sql), []byte(":=")):
-		return refuseCall("the next value of a sequence in an UPDATE whose WHERE, ORDER BY or LIMIT sets a user variable", any)
+		return refuseCall("the next value of a sequence in an UPDATE whose WHERE, ORDER BY or LIMIT sets a user variable", name)
 	}
 	return nil
 }
