@@ -52,6 +52,9 @@ type CallStmt struct {
 	query bool // a SELECT: its columns have names
 	items []span
 	mode  Mode
+
+	rows  rowUpdate // of PerRow
+	table Table
 }
 
 // FindCalls finds the calls in a text: uses of sequences in a SELECT, INSERT,
@@ -82,16 +85,22 @@ func (s *CallStmt) AppendReplaced(dst, sql []byte, value func(dst []byte, call i
 	for i := range s.Calls {
 		c := &s.Calls[i]
 		item = s.nameItems(&e, item, c.Start)
-		e.copyTo(c.Start)
-		var ok bool
-		if e.dst, ok = value(e.dst, i, s.query || !c.whole); ok {
-			e.at = c.End
-			e.endWord()
-		}
+		s.replace(&e, i, value)
 	}
 	s.nameItems(&e, item, len(sql))
 	e.copyTo(len(sql))
 	return e.dst
+}
+
+// replace writes what is before a call, and what value gives for it.
+func (s *CallStmt) replace(e *editor, call int, value func(dst []byte, call int, typed bool) ([]byte, bool)) {
+	c := &s.Calls[call]
+	e.copyTo(c.Start)
+	var ok bool
+	if e.dst, ok = value(e.dst, call, s.query || !c.whole); ok {
+		e.at = c.End
+		e.endWord()
+	}
 }
 
 // nameItems writes the aliases of the items from index item on that end before

@@ -101,9 +101,12 @@ func TestFindCallsFaults(t *testing.T) {
 		"INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = NEXTVAL(s)": faultOn,
 		"REPLACE INTO t SET a = 1 ON DUPLICATE KEY UPDATE a = NEXTVAL(s)": faultOn,
 		"INSERT INTO t VALUES (1) RETURNING NEXTVAL(s)":                   faultReturn,
-		"UPDATE t SET a = NEXTVAL(s)":                                     faultUpdate,
-		"UPDATE t SET a = NEXTVAL(s) LIMIT 2":                             faultUpdate,
-		"UPDATE t SET a = NEXTVAL(s) LIMIT 10":                            faultUpdate,
+		"UPDATE t SET a = SETVAL(s, 1)":                                   faultSet,
+		"UPDATE t SET a = NEXTVAL(s) RETURNING a":                         faultUpdate,
+		"UPDATE t AS `S` SET a = s.NEXTVAL":                               faultUpdate,
+		"UPDATE t PARTITION (p) s SET a = s.NEXTVAL LIMIT 1":              faultUpdate,
+		"UPDATE (t) SET a = NEXTVAL(s)":                                   faultUpdate,
+		"UPDATE t USE INDEX (i), u SET a = NEXTVAL(s)":                    faultUpdate,
 		"UPDATE t, u SET a = NEXTVAL(s) LIMIT 1":                          faultUpdate,
 		"UPDATE t JOIN u SET a = NEXTVAL(s) LIMIT 1":                      faultUpdate,
 		"UPDATE t SET a = 1 WHERE b = NEXTVAL(s) LIMIT 1":                 faultWhere,
@@ -187,6 +190,7 @@ func FuzzFindCalls(f *testing.F) {
 		"SELECT NEXTVAL(s), s.NEXTVAL+1 x FROM dual", "INSERT INTO t VALUES (NEXTVAL('s'), '''')", "UPDATE t SET a = d.s.nextval LIMIT 1",
 		"SELECT PREVIOUS VALUE FOR `s` WHERE COUNT = 3", "SET @a = SETVAL(s, -1, 0, 0)", "INSERT t SET a=NEXTVAL(s)ON DUPLICATE KEY UPDATE b=1",
 		"SELECT 'a' 'NEXTVAL(s)', NEXTVAL(s)'x', \"NEXTVAL(s)\" -- \\", "((((NEXTVAL(", "SELECT a.a.a.a.nextval)))", "SELECT\xa0NEXTVAL(\x81`)",
+		"UPDATE IGNORE d.t AS x FORCE INDEX (i) SET a = NEXTVAL(s) WHERE b = LASTVAL(q) ORDER BY c LIMIT 2;;", "UPDATE SET SET = NEXTVAL(s), WHERE; WHERE", "UPDATE SET ;WHERE",
 	} {
 		f.Add([]byte(sql), uint8(0))
 		f.Add([]byte(sql), uint8(7))
@@ -208,6 +212,9 @@ func FuzzFindCalls(f *testing.F) {
 		same := s.AppendReplaced(nil, sql, func(dst []byte, _ int, _ bool) ([]byte, bool) { return dst, false })
 		if len(s.items) == 0 && string(same) != string(sql) {
 			t.Fatalf("%q, with nothing replaced, is %q", sql, same)
+		}
+		if s.PerRow() {
+			s.AppendRowCount(nil, sql, func(dst []byte, _ int, _ bool) ([]byte, bool) { return append(dst, '1'), true })
 		}
 		one := s.AppendReplaced(nil, sql, func(dst []byte, _ int, _ bool) ([]byte, bool) { return append(dst, '1'), true })
 		if left := FindCalls(one, m); len(left.Calls) > 0 {

@@ -30,7 +30,8 @@ const (
 	faultInsert   = "the next value of a sequence in INSERT ... SELECT"
 	faultOn       = "the next value of a sequence in ON DUPLICATE KEY UPDATE"
 	faultReturn   = "the next value of a sequence in RETURNING"
-	faultUpdate   = "the next value of a sequence in an UPDATE without LIMIT 1"
+	faultUpdate   = "the next value of a sequence in an UPDATE of several tables"
+	faultSet      = "SETVAL in an UPDATE without LIMIT 1"
 	faultWhere    = "the next value of a sequence in WHERE, ORDER BY or LIMIT"
 	faultUnread   = "the next value of a sequence in a statement that it cannot read whole (a version comment?)"
 )
@@ -101,8 +102,10 @@ type callFinder struct {
 	room   [3]span
 	list   listItem
 
+	semicolon int  // where the statement ends; 0 at the end of the text
 	fromTable bool // the SELECT reads a table
 	several   bool // the UPDATE may name more than one table
+	listed    bool // the latest word in its first zone is one that a list of partitions or indexes follows
 	limitOne  bool // ... or has LIMIT 1
 }
 
@@ -117,13 +120,17 @@ func (f *callFinder) walk() {
 			return
 		case '(':
 			f.depth++
-			f.several = f.several || f.zone == 0
+			f.several = f.several || f.zone == 0 && !f.listed
 		case ')':
 			if f.depth--; f.depth < f.sub {
 				f.sub = 0
 			}
 		case ',':
-			f.several = f.several || f.zone == 0
+			f.several = f.several || f.zone == 0 && f.depth == 0
+		case ';':
+			if f.semicolon == 0 {
+				f.semicolon = f.start
+			}
 		case tokenWord:
 			t = f.word()
 		}
@@ -162,6 +169,7 @@ func (f *callFinder) word() token {
 		return tokenWord
 	}
 	if f.zones.head && f.zone == 0 {
+		f.listed = f.isOneOf("partition", "index", "key", "by")
 		return tokenWord
 	}
 	c, ok := f.readCall()
@@ -217,6 +225,7 @@ func (f *callFinder) keyword() bool {
 		if i > 0 && f.is(tokenWord, z.after) && (!z.once || f.zone == 0) {
 			f.endItem()
 			f.zone = i
+			f.noteZone()
 			f.enter(z.after)
 			return true
 		}
@@ -261,12 +270,17 @@ func (f *callFinder) finish(t token) {
 	case f.zones == zonesSelect && f.fromTable:
 		fault = faultSelect
 	}
+	perRow := f.finishRows()
 	for i := range f.stmt.Calls {
 		c := &f.stmt.Calls[i]
 		switch {
 		case c.Fault == "":
 			c.Fault = fault
-		case c.Fault == faultUpdate && f.limitOne && !f.several:
+		case c.Fault == faultUpdate && c.Dotted && f.namesTable(c.Sequence.Name):
+			// a column of the table, as it seems
+		case c.Fault == faultUpdate && perRow && c.Kind == SetValue:
+			c.Fault = faultSet
+		case c.Fault == faultUpdate && (perRow || f.limitOne && !f.several):
 			c.Fault = fault
 		}
 	}

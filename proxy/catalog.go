@@ -65,6 +65,12 @@ type tableInfo struct {
 	columns []columnInfo
 }
 
+// transactional reports whether the table's engine can undo a statement. Of a view
+// that is not known.
+func (t *tableInfo) transactional() bool {
+	return t.engine != "" && !slices.Contains([]string{"MyISAM", "Aria", "MEMORY", "CSV", "ARCHIVE"}, t.engine)
+}
+
 type columnInfo struct {
 	name, columnType, key, extra string
 }
@@ -233,7 +239,7 @@ func (c *columnInfo) max() int64 {
 func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Name) *Binding {
 	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(),
 		Unsigned:      strings.Contains(strings.ToLower(column.columnType), "unsigned"),
-		Transactional: !slices.Contains([]string{"MyISAM", "Aria", "MEMORY", "CSV", "ARCHIVE"}, e.table.engine), Max: column.max(), Sequence: name}
+		Transactional: e.table.transactional(), Max: column.max(), Sequence: name}
 	if b.Max == 0 {
 		b.Max = math.MaxInt64
 	}

@@ -134,7 +134,7 @@ func (s *session) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, er
 	}
 	text := s.insert.AppendQueryCount(nil, q.sql, ask, s.negativeOpen(&q.fill))
 	inQuery := slices.Concat(q.params[:min(len(q.params), s.insert.QueryParams())], q.params[q.own:])
-	ok, err := s.runQuery(q, text, []byte(s.noAttributes()), inQuery)
+	ok, err := s.runQuery(q.prepared, text, []byte(s.noAttributes()), inQuery)
 	if err != nil {
 		return 0, err
 	}
@@ -163,12 +163,12 @@ func (s *session) fillQuery(q *insertQuery) (okPacket, error) {
 		CountFirst: !p.binding.Transactional, NegativeOpen: s.negativeOpen(p),
 		TellUpdated: p.upsert && p.wrap && (p.open > 0 || plain),
 	})
-	return s.runQuery(q, text, q.attributes, q.params)
+	return s.runQuery(q.prepared, text, q.attributes, q.params)
 }
 
 // runQuery runs a text that was made of the statement, and reads its OK packet.
-func (s *session) runQuery(q *insertQuery, text, attributes []byte, params []param) (okPacket, error) {
-	if !q.prepared {
+func (s *session) runQuery(prepared bool, text, attributes []byte, params []param) (okPacket, error) {
+	if !prepared {
 		if err := s.send(slices.Concat([]byte{mysql.COM_QUERY}, attributes, text)); err != nil {
 			return okPacket{}, err
 		}

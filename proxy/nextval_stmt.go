@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -14,6 +15,7 @@ import (
 type preparedCalls struct {
 	plan *callPlan
 	text []byte // the statement with a parameter for each call
+	sql  []byte // ... and as it came, where each row takes values
 }
 
 // planPrepareCalls judges a statement to prepare that may have calls. st is nil when
@@ -42,8 +44,12 @@ func (s *session) planPrepareCalls(sql []byte) (st *statement, filled []byte, er
 	if err := refuseCallsIn(st); err != nil {
 		return nil, nil, err
 	}
-	st.calls = &preparedCalls{p, text}
-	return st, filled, nil
+	st.calls = &preparedCalls{plan: p, text: text}
+	if p.needsRows() {
+		err = s.know()
+		st.calls.sql, st.mode, st.database = bytes.Clone(sql), s.state.mode, s.state.database
+	}
+	return st, filled, err
 }
 
 // refuseCallsIn refuses calls in a prepared statement that is run in another way.
@@ -141,6 +147,9 @@ func (s *session) cutPrepared(st *statement, payload []byte, own []int) (drop ma
 
 // executeCalls executes a statement with calls.
 func (s *session) executeCalls(st *statement, payload []byte, size int) error {
+	if st.calls.sql != nil {
+		return s.executeRows(st, payload, size)
+	}
 	p, params, err := s.planExecuteCalls(st, payload)
 	if err != nil {
 		s.front.skip(size)
@@ -166,12 +175,8 @@ func (s *session) executeCalls(st *statement, payload []byte, size int) error {
 // planExecuteCalls gives all the parameters of an execution, seqgate's own among
 // them, and for an INSERT into a sequenced table how its ids are filled.
 func (s *session) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []param, error) {
-	switch {
-	case payload[0] == comStmtBulkExecute:
-		return nil, nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS)
-	case len(st.long) > 0:
-		return nil, nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
-			"seqgate does not yet support COM_STMT_SEND_LONG_DATA in a statement with the next value of a sequence; bind the value")
+	if err := checkCallsExecute(st, payload); err != nil {
+		return nil, nil, err
 	}
 	if st.fill != nil {
 		if err := s.knowLastID(); err != nil {
@@ -197,4 +202,16 @@ func (s *session) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []
 	}
 	p := st.execution()
 	return &p, params, s.openRows(st, &p, params)
+}
+
+// checkCallsExecute refuses an execution of a kind that calls do not have.
+func checkCallsExecute(st *statement, payload []byte) error {
+	switch {
+	case payload[0] == comStmtBulkExecute:
+		return mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS)
+	case len(st.long) > 0:
+		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+			"seqgate does not yet support COM_STMT_SEND_LONG_DATA in a statement with the next value of a sequence; bind the value")
+	}
+	return nil
 }

@@ -245,9 +245,23 @@ func (s *session) queryRow(sql string, columns int) ([]string, error) {
 	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+sql...)); err != nil {
 		return nil, err
 	}
+	payload, err := s.readRow()
+	if err != nil {
+		return nil, err
+	}
+	row := textRow(payload, columns)
+	if row == nil {
+		return nil, fmt.Errorf("%s: the server's answer has no row of %d columns", sql, columns)
+	}
+	return row, nil
+}
+
+// readRow reads the answer to a query of seqgate's own, and gives its last row as
+// it came; nil when there is none.
+func (s *session) readRow() ([]byte, error) {
 	status := s.answer.status
 	s.answer.start(shapeResults, s.capabilities)
-	var row []string
+	var row []byte
 	var failed error
 	for !s.answer.done() {
 		inRows := s.answer.phase == phaseRows
@@ -259,16 +273,13 @@ func (s *session) queryRow(sql string, columns int) ([]string, error) {
 		case s.answer.failed:
 			failed = &serverError{append([]byte(nil), payload...)}
 		case inRows && !s.answer.done():
-			row = textRow(payload, columns)
+			row = bytes.Clone(payload)
 		}
 		s.back.skip(size)
 	}
 	if failed != nil {
 		s.answer.status = status
 		return nil, failed
-	}
-	if row == nil {
-		return nil, fmt.Errorf("%s: the server's answer has no row of %d columns", sql, columns)
 	}
 	return row, nil
 }
