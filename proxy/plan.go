@@ -53,13 +53,14 @@ type fillPlan struct {
 	wrap bool
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
-	replace        bool  // REPLACE, of a ticket table
-	fromQuery      bool  // the rows come from a query: nothing is told of a row that was there
-	returning      bool  // the answer is rows, of MariaDB's RETURNING
-	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
-	variables      bool  // some ids are user variables, which were copied
-	foundRows      bool  // an existing row that does not change counts as affected
-	explicit       int64 // the last row's own id, where known
+	replace        bool         // REPLACE, of a ticket table
+	fromQuery      bool         // the rows come from a query: nothing is told of a row that was there
+	returning      bool         // the answer is rows, of MariaDB's RETURNING
+	prepared       bool         // the first id is a parameter that is wrapped, whatever its value
+	variables      bool         // some ids are user variables, which were copied
+	bound          *idVariables // of a prepared statement; nil for none
+	foundRows      bool         // an existing row that does not change counts as affected
+	explicit       int64        // the last row's own id, where known
 	hasExplicit    bool
 	// lowest and highest are the least and the largest of the rows' own ids above
 	// 0, where known; 0 when there is none.
@@ -79,6 +80,10 @@ func (p *fillPlan) id(n int) int64 {
 func (p *fillPlan) rewrites() bool {
 	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement && !p.returning
 }
+
+// runsFilled reports whether an execution is of the filled statement, not of the
+// client's own.
+func (p *fillPlan) runsFilled() bool { return p.rewrites() || p.bound != nil }
 
 // reports says that the OK packet has to tell the explicit id.
 func (p *fillPlan) reports() bool {
