@@ -95,8 +95,11 @@ func (s *session) resolveVariables(sql []byte, b *Binding) (bool, error) {
 			continue
 		}
 		variable := s.insert.Variable(sql, row)
-		if variable == nil {
+		switch {
+		case variable == nil:
 			return false, nil // it is refused for this
+		case len(rows) == maxOwnVariables:
+			return false, tooManyIDVariables(b)
 		}
 		if len(rows) > 0 {
 			set = append(set, ", "...)
@@ -108,8 +111,6 @@ func (s *session) resolveVariables(sql []byte, b *Binding) (bool, error) {
 	switch {
 	case len(rows) == 0:
 		return false, nil
-	case len(rows) > maxOwnVariables:
-		return false, tooManyIDVariables(b)
 	case readsDiagnostics(sql):
 		return false, diagnosticsBeside(b)
 	}
