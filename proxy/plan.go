@@ -11,6 +11,7 @@ type Binding struct {
 	Column        string
 	AutoIncrement bool     // the server's own column has AUTO_INCREMENT
 	Unsigned      bool     // the column takes no negative values
+	approximate   bool     // the column is a FLOAT or DOUBLE
 	Transactional bool     // the table's engine can undo a statement
 	Max           int64    // the largest id that the column's type holds
 	Columns       []string // the table's columns that an INSERT without a column list fills, in order
@@ -25,6 +26,7 @@ type Binding struct {
 // no text is taken to be an error ("Strict SQL Mode" in the MySQL manual).
 func (b *Binding) mode(m parser.Mode) parser.Mode {
 	m.Strict = m.Strict && b.Transactional
+	m.Approximate = b.approximate
 	return m
 }
 

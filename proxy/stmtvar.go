@@ -26,6 +26,9 @@ type idVariables struct {
 // of a text are judged at once, and it is reported whether there are any; those of a
 // prepared statement are given, nil for none.
 func (s *session) variablesOf(sql []byte, b *Binding, prepared bool) (judged bool, bound *idVariables, err error) {
+	if b.approximate {
+		return false, nil, nil // they are refused: ROUND takes a half for 1
+	}
 	if prepared {
 		bound, err = s.findVariables(sql, b)
 	} else {
