@@ -65,6 +65,16 @@ func (d decimal) isZero() bool {
 	return len(bytes.Trim(d.whole, "0")) == 0 && len(bytes.Trim(d.fraction, "0")) == 0
 }
 
+// isFraction reports whether the number is between 0 and 1.
+func (d decimal) isFraction() bool {
+	for i := range max(len(d.whole)+d.exponent, 0) {
+		if d.digit(i) != 0 {
+			return false
+		}
+	}
+	return !d.isZero()
+}
+
 // digit returns the digit at i, counted from the first one of whole.
 func (d decimal) digit(i int) uint64 {
 	switch {

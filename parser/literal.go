@@ -84,6 +84,9 @@ func (l *literals) integer(n int64) Slot {
 
 // float returns the slot of a floating-point number, which rounds half to even.
 func (l *literals) float(f float64) Slot {
+	if l.mode.Approximate && f != 0 && math.Abs(f) < 1 {
+		return Slot{State: Unknown}
+	}
 	f = math.RoundToEven(f)
 	if f >= -(1<<63) && f < 1<<63 {
 		return l.integer(int64(f))
@@ -161,6 +164,9 @@ func (l *literals) bits(digits []byte, base int, negative bool) (Slot, bool) {
 
 // decimal returns the slot of a decimal number, which rounds half away from 0.
 func (l *literals) decimal(d decimal, negative bool) Slot {
+	if l.mode.Approximate && d.isFraction() {
+		return Slot{State: Unknown}
+	}
 	n, ok := d.round()
 	if !ok || n > math.MaxInt64 {
 		return Slot{State: Explicit}

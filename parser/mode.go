@@ -20,6 +20,9 @@ type Mode struct {
 	// Strict: text that is no number is an error in an integer column;
 	// otherwise it is stored as the number it begins with, or 0.
 	Strict bool
+	// Approximate: the column is a FLOAT or DOUBLE, which rounds a half to 0 when it
+	// asks whether a value is to be generated. Fractions between -1 and 1 are Unknown.
+	Approximate bool
 	// Charset is the session's character_set_client.
 	Charset Charset
 	// MariaDB: the server is a MariaDB, which reads X'..', \N, IGNORE and /*M!

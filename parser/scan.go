@@ -318,7 +318,8 @@ func (s *scanner) beginsVersion(i int) bool {
 
 // sameEitherWay reports whether the version comment with the body sql[i:end]
 // ends there both for a server that executes the body and for one that skips
-// it, and holds no more than a part of one statement.
+// it, and holds no more than a part of one statement. It never meets itself: the
+// body has no end of a comment, so that one which begins there does not end.
 func (s *scanner) sameEitherWay(i, end int) bool {
 	in := *s
 	in.sql, in.end, in.open = s.sql[:end], i, false

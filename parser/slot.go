@@ -40,6 +40,7 @@ type binding struct {
 	index   int      // in a row; -1 when the column is absent
 	columns []string // of the table in order, when a full list has to be written
 	places  []place  // where each row's value is, when the column is not absent
+	sets    setting  // whether the text may assign user variables
 }
 
 type place struct{ start, end uint32 }
@@ -98,7 +99,7 @@ func allExplicit(slots []Slot) bool {
 // LeavesOut the column: then it needs no slots, of which each row has one.
 func (s *InsertStmt) Bind(column string, tableColumns []string) error {
 	b := &s.bound
-	b.column, b.columns, b.places = column, b.columns[:0], b.places[:0]
+	b.column, b.columns, b.places, b.sets = column, b.columns[:0], b.places[:0], settingUnknown
 	named := s.Columns
 	if len(named) == 0 && s.body.values > 0 {
 		if tableColumns == nil {
@@ -229,17 +230,44 @@ func (s *InsertStmt) readsColumn(sc *scanner) bool {
 	return false
 }
 
-// readsColumnIn is readsColumn for the values in one part of the text.
+// maxDepth is how deep the parentheses of a value may be for readsColumnIn. Servers
+// refuse such depths themselves.
+const maxDepth = 1000
+
+// parenthesis is an open one in a value.
+type parenthesis struct {
+	query bool // it begins a subquery
+	from  bool // ... with a FROM clause: its columns are of tables of its own
+	reads bool // the column is named within
+}
+
+// readsColumnIn is readsColumn for the values in one part of the text, in one pass.
+// What is nested too deep counts as reading it.
 func (s *InsertStmt) readsColumnIn(sc *scanner, from, to uint32) bool {
+	var buffer [8]parenthesis
+	stack := append(buffer[:0], parenthesis{})
 	sc.end = int(from)
-	for {
-		switch t := sc.next(); {
-		case sc.start >= int(to), t == tokenEOF, t == tokenInvalid:
-			return false
-		case t == '(':
-			sc.skipSubquery()
-		case isName(t) && s.isColumn(sc, t):
+	for opened := false; ; {
+		t := sc.next()
+		top := &stack[len(stack)-1]
+		top.query = top.query || opened && sc.is(t, "select")
+		opened = t == '('
+		switch {
+		case t == tokenEOF, t == tokenInvalid, sc.start >= int(to):
+			return slices.ContainsFunc(stack, func(p parenthesis) bool { return p.reads })
+		case opened && len(stack) == maxDepth:
 			return true
+		case opened:
+			stack = append(stack, parenthesis{})
+		case t == ')' && len(stack) > 1:
+			stack = stack[:len(stack)-1]
+			if top.reads && !(top.query && top.from) {
+				stack[len(stack)-1].reads = true
+			}
+		case sc.is(t, "from"):
+			top.from = true
+		case isName(t) && !top.reads && s.isColumn(sc, t):
+			top.reads = true
 		}
 	}
 }
@@ -248,30 +276,4 @@ func (s *InsertStmt) readsColumnIn(sc *scanner, from, to uint32) bool {
 func (s *InsertStmt) isColumn(sc *scanner, t token) bool {
 	name, ok := sc.appendName(nil, t, s.mode.Charset)
 	return ok && sameColumn(string(name), s.bound.column)
-}
-
-// skipSubquery moves to the end of the subquery that the current token, an
-// opening parenthesis, begins, if it is one with a FROM clause.
-func (s *scanner) skipSubquery() {
-	ahead := *s
-	if t := ahead.next(); !ahead.is(t, "select") {
-		return
-	}
-	from := false
-	for depth := 0; ; {
-		t := ahead.next()
-		switch {
-		case t == '(':
-			depth++
-		case t == ')' && depth > 0:
-			depth--
-		case t == ')' && from:
-			*s = ahead
-			return
-		case t == ')', t == tokenEOF, t == tokenInvalid:
-			return
-		case depth == 0:
-			from = from || ahead.is(t, "from")
-		}
-	}
 }

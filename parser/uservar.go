@@ -31,8 +31,28 @@ func (s *InsertStmt) Variable(sql []byte, row int) []byte {
 	}
 	p := s.bound.places[row]
 	text := sql[p.start:p.end]
-	if !IsUserVariable(text, s.mode) || hasAssignment(sql) {
+	if !IsUserVariable(text, s.mode) || s.bound.sets.found(sql) == settingSome {
 		return nil
 	}
 	return text
+}
+
+// setting says whether a text may assign user variables, once that was looked for.
+type setting uint8
+
+const (
+	settingUnknown setting = iota
+	settingNone
+	settingSome
+)
+
+// found looks for assignments in the text, the first time that it is asked.
+func (v *setting) found(sql []byte) setting {
+	if *v == settingUnknown {
+		*v = settingNone
+		if hasAssignment(sql) {
+			*v = settingSome
+		}
+	}
+	return *v
 }

@@ -138,6 +138,9 @@ func (s *session) executeBulk(st *statement, payload []byte, size int) error {
 
 // openBulk counts the rows of a bulk, and those whose ids are open.
 func (s *session) openBulk(st *statement, p *fillPlan, b *bulk) error {
+	if p.bound != nil {
+		return unsupported("COM_STMT_BULK_EXECUTE with a user variable as the id", p.binding.Table, "execute row by row (useBulkStmts=false)")
+	}
 	p.rows = 0
 	err := b.each(func(row []param) error {
 		p.rows += len(st.slots)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -211,38 +210,11 @@ func (c *columnInfo) invisible() bool {
 	return strings.Contains(strings.ToUpper(c.extra), "INVISIBLE")
 }
 
-// max is the largest id that an integer column holds; 0 for other types.
-// Ids are signed 64-bit numbers, as Vitess's are.
-func (c *columnInfo) max() int64 {
-	typ := strings.ToLower(c.columnType)
-	bits := 0
-	switch name, _, _ := strings.Cut(strings.Fields(typ + " ")[0], "("); name {
-	case "tinyint":
-		bits = 8
-	case "smallint":
-		bits = 16
-	case "mediumint":
-		bits = 24
-	case "int", "integer":
-		bits = 32
-	case "bigint":
-		return math.MaxInt64
-	default:
-		return 0
-	}
-	if !strings.Contains(typ, "unsigned") {
-		bits--
-	}
-	return 1<<bits - 1
-}
-
 func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Name) *Binding {
 	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(),
 		Unsigned:      strings.Contains(strings.ToLower(column.columnType), "unsigned"),
+		approximate:   column.isApproximate(),
 		Transactional: e.table.transactional(), Max: column.max(), Sequence: name}
-	if b.Max == 0 {
-		b.Max = math.MaxInt64
-	}
 	for i := range e.table.columns {
 		if !e.table.columns[i].invisible() {
 			b.Columns = append(b.Columns, e.table.columns[i].name)

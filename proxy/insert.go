@@ -54,12 +54,15 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if err != nil {
 		return p, refuseForm(err, b.Table)
 	}
-	variables, err := s.resolveVariables(sql, b, prepared)
+	variables, bound, err := s.variablesOf(sql, b, prepared)
 	if err != nil {
 		return p, err
 	}
 	p.fill, err = newFillPlan(&s.insert, b, s.slots, b.mode(s.state.mode))
 	p.fill.foundRows, p.fill.keys, p.fill.variables = s.has(mysql.CLIENT_FOUND_ROWS), keys, variables
+	if bound != nil {
+		p.fill.bound, p.fill.wrap = bound, false
+	}
 	switch {
 	case err != nil:
 		return p, err

@@ -191,9 +191,15 @@ func (tt insertCase) on(table string) insertCase {
 // runInsert runs the statement, and then asks what a client may ask.
 func runInsert(t *testing.T, c *sql.Conn, tt insertCase) insertOutcome {
 	t.Helper()
+	return runInsertBy(t, c, tt, func() (sql.Result, error) { return c.ExecContext(t.Context(), tt.stmt, tt.args...) })
+}
+
+// runInsertBy is runInsert for a statement that run runs.
+func runInsertBy(t *testing.T, c *sql.Conn, tt insertCase, run func() (sql.Result, error)) insertOutcome {
+	t.Helper()
 	ctx := t.Context()
 	value[int64](t, c, fmt.Sprintf("SELECT LAST_INSERT_ID(%d)", old))
-	result, err := c.ExecContext(ctx, tt.stmt, tt.args...)
+	result, err := run()
 	o := insertOutcome{Errno: errno(err)}
 	var insertID int64
 	if err == nil {

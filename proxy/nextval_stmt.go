@@ -200,6 +200,9 @@ func (s *session) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []
 	if st.fill == nil {
 		return nil, params, nil
 	}
+	if params, err = s.withVariables(st, params); err != nil {
+		return nil, nil, err
+	}
 	p := st.execution()
 	return &p, params, s.openRows(st, &p, params)
 }

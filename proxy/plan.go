@@ -11,6 +11,7 @@ type Binding struct {
 	Column        string
 	AutoIncrement bool     // the server's own column has AUTO_INCREMENT
 	Unsigned      bool     // the column takes no negative values
+	approximate   bool     // the column is a FLOAT or DOUBLE
 	Transactional bool     // the table's engine can undo a statement
 	Max           int64    // the largest id that the column's type holds
 	Columns       []string // the table's columns that an INSERT without a column list fills, in order
@@ -25,6 +26,7 @@ type Binding struct {
 // no text is taken to be an error ("Strict SQL Mode" in the MySQL manual).
 func (b *Binding) mode(m parser.Mode) parser.Mode {
 	m.Strict = m.Strict && b.Transactional
+	m.Approximate = b.approximate
 	return m
 }
 
@@ -53,13 +55,14 @@ type fillPlan struct {
 	wrap bool
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
-	replace        bool  // REPLACE, of a ticket table
-	fromQuery      bool  // the rows come from a query: nothing is told of a row that was there
-	returning      bool  // the answer is rows, of MariaDB's RETURNING
-	prepared       bool  // the first id is a parameter that is wrapped, whatever its value
-	variables      bool  // some ids are user variables, which were copied
-	foundRows      bool  // an existing row that does not change counts as affected
-	explicit       int64 // the last row's own id, where known
+	replace        bool         // REPLACE, of a ticket table
+	fromQuery      bool         // the rows come from a query: nothing is told of a row that was there
+	returning      bool         // the answer is rows, of MariaDB's RETURNING
+	prepared       bool         // the first id is a parameter that is wrapped, whatever its value
+	variables      bool         // some ids are user variables, which were copied
+	bound          *idVariables // of a prepared statement; nil for none
+	foundRows      bool         // an existing row that does not change counts as affected
+	explicit       int64        // the last row's own id, where known
 	hasExplicit    bool
 	// lowest and highest are the least and the largest of the rows' own ids above
 	// 0, where known; 0 when there is none.
@@ -79,6 +82,10 @@ func (p *fillPlan) id(n int) int64 {
 func (p *fillPlan) rewrites() bool {
 	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement && !p.returning
 }
+
+// runsFilled reports whether an execution is of the filled statement, not of the
+// client's own.
+func (p *fillPlan) runsFilled() bool { return p.rewrites() || p.bound != nil }
 
 // reports says that the OK packet has to tell the explicit id.
 func (p *fillPlan) reports() bool {

@@ -360,7 +360,11 @@ func TestFillMultiStatements(t *testing.T) {
 	})
 }
 
-// What cannot be filled on a sequenced table is refused, and passes on others.
+// What cannot be filled on a sequenced table is refused, and passes on others. The
+// rest of the list in docs/sql.md: TestRefusedQueries, TestLoadDataRefused,
+// TestNoWayPastTheFill (views, compound statements), TestNoWayPastTheFillByProtocol
+// (DATE and TIME), TestNoWayPastSQLPrepare, TestVersionComments, TestBulkRefused,
+// TestBulkReturning, TestKeyedRefused, TestFloatIDs, TestUserVariableOfPreparedAndTrigger.
 func TestRefusedForms(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
@@ -388,6 +392,15 @@ func TestRefusedForms(t *testing.T) {
 			if errno(err) != 1235 || !strings.Contains(err.Error(), "'t'") {
 				t.Errorf("%s: got %v, want error 1235 that names the table", statement, err)
 			}
+		}
+		for _, form := range []string{"INSERT INTO t (id, v) VALUES (? + 1, 1)", "INSERT INTO t SET id = -?, v = 1", "INSERT INTO t (id, v) VALUES (COALESCE(?, NULL), 1)"} {
+			if _, err := c.ExecContext(t.Context(), form, 7); errno(err) != 1235 || !strings.Contains(err.Error(), "'t'") {
+				t.Errorf("%s: got %v, want error 1235 that names the table", form, err)
+			}
+		}
+		ahead := conn(t, g.open(t, "maxAllowedPacket=1000"))
+		if _, err := ahead.ExecContext(t.Context(), "INSERT INTO t (id, v) VALUES (?, 1)", bytes.Repeat([]byte("0"), 900)); errno(err) != 1235 {
+			t.Errorf("an id sent by COM_STMT_SEND_LONG_DATA: got %v, want error 1235", err)
 		}
 		for _, form := range forms[:onPlain] {
 			statement := fmt.Sprintf(form, "plain")

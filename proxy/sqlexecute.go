@@ -51,12 +51,12 @@ func (s *session) executeNamed(attributes []byte, st *namedStmt, using [][]byte)
 		return err
 	}
 	p := st.execution()
-	open, err := s.openUsing(&st.statement, &p, using)
+	using, open, err := s.openUsing(&st.statement, &p, using)
 	if err != nil {
 		return err
 	}
 	name := st.server
-	if p.rewrites() {
+	if p.runsFilled() {
 		name = st.filledName()
 		if using, err = s.fillUsing(st, &p, open, using); err != nil {
 			return err
@@ -91,14 +91,17 @@ func appendUsing(dst []byte, using [][]byte) []byte {
 }
 
 // openUsing counts the rows whose ids are open in an execution with these values,
-// and tells which they are.
-func (s *session) openUsing(st *statement, p *fillPlan, using [][]byte) (open func(row int) bool, err error) {
+// and tells which they are. It gives the values with those of variables that are ids.
+func (s *session) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][]byte, open func(row int) bool, err error) {
 	if len(using) != st.params {
-		return nil, mysql.NewDefaultError(mysql.ER_WRONG_ARGUMENTS, "EXECUTE")
+		return nil, nil, mysql.NewDefaultError(mysql.ER_WRONG_ARGUMENTS, "EXECUTE")
+	}
+	if using, err = s.usingVariables(st, using); err != nil {
+		return nil, nil, err
 	}
 	slots := slices.Clone(st.slots)
 	if err := s.judgeUsing(slots, p, using); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	strict := p.binding.mode(s.state.mode).Strict && !p.ignore
 	for row := range slots {
@@ -107,12 +110,12 @@ func (s *session) openUsing(st *statement, p *fillPlan, using [][]byte) (open fu
 		case parser.Open:
 			p.open++
 		case parser.Unknown, parser.Param:
-			return nil, unsupported("an expression in USING as the value of '"+p.binding.Column+"'", p.binding.Table,
+			return nil, nil, unsupported("an expression in USING as the value of '"+p.binding.Column+"'", p.binding.Table,
 				"write a user variable, NULL or a literal there")
 		}
 		p.noteExplicit(slots[row])
 	}
-	return func(row int) bool { return slots[row].State == parser.Open }, nil
+	return using, func(row int) bool { return slots[row].State == parser.Open }, nil
 }
 
 // judgeUsing judges those rows whose ids are values of EXECUTE's USING. The session
@@ -178,11 +181,11 @@ func (s *session) executeImmediate(attributes []byte, st *statement, command, te
 	}
 	p := st.execution()
 	p.prepared = false // only an id is wrapped
-	open, err := s.openUsing(st, &p, using)
+	using, open, err := s.openUsing(st, &p, using)
 	if err != nil {
 		return err
 	}
-	if p.rewrites() {
+	if p.runsFilled() {
 		if command, err = s.fillImmediate(st, &p, open, text, using); err != nil {
 			return err
 		}
@@ -206,12 +209,17 @@ func (s *session) fillImmediate(st *statement, p *fillPlan, open func(row int) b
 	var kept [][]byte
 	taken := 0
 	value := func(dst []byte, row int) ([]byte, bool) {
-		if !open(row) {
+		variable := p.bound.has(row)
+		if !open(row) && !variable {
 			return dst, false
 		}
-		if slot := st.slots[row]; slot.State == parser.Param {
+		slot := st.slots[row]
+		if slot.State == parser.Param {
 			kept = append(kept, using[taken:slot.Param]...)
 			taken = slot.Param + 1
+		}
+		if !open(row) {
+			return append(dst, using[slot.Param]...), true
 		}
 		dst = appendID(dst, p.id(n), p.wrap && n == 0)
 		n++

@@ -319,6 +319,9 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 	p := st.execution()
 	params, err := s.readExecute(st, payload)
 	if err == nil {
+		params, err = s.withVariables(st, params)
+	}
+	if err == nil {
 		err = s.openRows(st, &p, params)
 	}
 	if err != nil {
@@ -354,6 +357,9 @@ func (s *session) stillBound(st *statement) error {
 func (st *statement) holds(b *Binding, m parser.Mode) bool {
 	was := st.fill.binding
 	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
+	if m != st.mode && st.fill.bound != nil {
+		return false // names of variables may read in another way
+	}
 	return b.Column == was.Column && b.key == was.key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional && b.ticket == was.ticket &&
 		(st.listed || slices.Equal(b.Columns, was.Columns)) &&
 		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
@@ -421,7 +427,7 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 	id := st.id
 	flags &^= cursorTypes // MariaDB has none on RETURNING
 	err := s.beforeExecute(st, p)
-	if err == nil && p.rewrites() {
+	if err == nil && p.runsFilled() {
 		id = st.filled
 		params, err = s.fillParams(st, p, params)
 	}
@@ -434,7 +440,7 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 	}
 	err = s.settleExecute(st, p)
 	other := st.filled
-	if p.rewrites() {
+	if p.runsFilled() {
 		other = st.id
 	}
 	if len(st.long) > 0 && other != 0 {
@@ -448,10 +454,10 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 // beforeExecute prepares the backend session for an execution.
 func (s *session) beforeExecute(st *statement, p *fillPlan) error {
 	switch {
+	case p.runsFilled() && st.filled == 0:
+		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	case !p.rewrites():
 		return s.before(st.effect)
-	case st.filled == 0:
-		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	case !p.wrap:
 		return s.before(mayLook)
 	}
@@ -598,6 +604,7 @@ func (st *statement) noteLong(index uint16) {
 // filled statement.
 func (st *statement) filledIndex(index uint16) uint16 {
 	added := uint16(0)
+	index = uint16(st.fill.bound.index(int(index)))
 	for _, slot := range st.slots {
 		if slot.State == parser.Open && slot.Param <= int(index) {
 			added++

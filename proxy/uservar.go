@@ -37,11 +37,7 @@ func (s *session) readVariables(variables [][]byte, m parser.Mode, ignore bool) 
 	if len(variables) == 0 {
 		return nil, nil
 	}
-	facts := make([]string, len(variables))
-	for i, v := range variables {
-		facts[i] = fmt.Sprintf(askVariable, v, s.isText(v))
-	}
-	row, err := s.queryRow("SELECT "+strings.Join(facts, ", ")+" LIMIT 1", len(facts))
+	row, err := s.askVariables(variables)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +46,15 @@ func (s *session) readVariables(variables [][]byte, m parser.Mode, ignore bool) 
 		slots[i] = variableSlot(value, m, ignore)
 	}
 	return slots, nil
+}
+
+// askVariables asks the session what user variables hold: see askVariable.
+func (s *session) askVariables(variables [][]byte) ([]string, error) {
+	facts := make([]string, len(variables))
+	for i, v := range variables {
+		facts[i] = fmt.Sprintf(askVariable, v, s.isText(v))
+	}
+	return s.queryRow("SELECT "+strings.Join(facts, ", ")+" LIMIT 1", len(facts))
 }
 
 // variableSlot judges what askVariable gave.
@@ -81,10 +86,7 @@ const (
 // resolveVariables judges those rows of the INSERT in s.insert, in s.slots, whose
 // ids are user variables. Each is copied first, so that what was judged is what the
 // statement writes. It reports whether there are any.
-func (s *session) resolveVariables(sql []byte, b *Binding, prepared bool) (bool, error) {
-	if prepared {
-		return false, nil
-	}
+func (s *session) resolveVariables(sql []byte, b *Binding) (bool, error) {
 	var rows []int
 	var copies [][]byte
 	set := []byte("SET ")
@@ -93,8 +95,11 @@ func (s *session) resolveVariables(sql []byte, b *Binding, prepared bool) (bool,
 			continue
 		}
 		variable := s.insert.Variable(sql, row)
-		if variable == nil {
+		switch {
+		case variable == nil:
 			return false, nil // it is refused for this
+		case len(rows) == maxOwnVariables:
+			return false, tooManyIDVariables(b)
 		}
 		if len(rows) > 0 {
 			set = append(set, ", "...)
@@ -106,10 +111,8 @@ func (s *session) resolveVariables(sql []byte, b *Binding, prepared bool) (bool,
 	switch {
 	case len(rows) == 0:
 		return false, nil
-	case len(rows) > maxOwnVariables:
-		return false, unsupported(fmt.Sprintf("more than %d user variables as ids in one statement", maxOwnVariables), b.Table, "insert fewer rows at once")
 	case readsDiagnostics(sql):
-		return false, unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings beside a user variable as the id", b.Table, "read it with SELECT first")
+		return false, diagnosticsBeside(b)
 	}
 	if err := s.quietly(set); err != nil {
 		return false, err

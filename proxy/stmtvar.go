@@ -1,0 +1,153 @@
+package proxy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// A user variable in the place of an id of a prepared statement decides at each
+// execution. It stands for a parameter of seqgate's own, which the filled statement
+// has and the client's does not. The client's own is never executed: MySQL reads the
+// variable there in the type that it had at PREPARE, and a routine may change it.
+
+// idVariables are the user variables of a prepared statement that are ids.
+type idVariables struct {
+	names [][]byte // as they were written
+	at    []int    // where each stands among the parameters, these included
+	rows  []int    // whose ids they are
+}
+
+// variablesOf finds the user variables that are ids in the INSERT in s.insert. Those
+// of a text are judged at once, and it is reported whether there are any; those of a
+// prepared statement are given, nil for none.
+func (s *session) variablesOf(sql []byte, b *Binding, prepared bool) (judged bool, bound *idVariables, err error) {
+	if b.approximate {
+		return false, nil, nil // they are refused: ROUND takes a half for 1
+	}
+	if prepared {
+		bound, err = s.findVariables(sql, b)
+	} else {
+		judged, err = s.resolveVariables(sql, b)
+	}
+	return judged, bound, err
+}
+
+// findVariables notes the rows of the INSERT in s.insert whose ids are user
+// variables, nil for none, and makes parameters of them in s.slots.
+func (s *session) findVariables(sql []byte, b *Binding) (*idVariables, error) {
+	var v idVariables
+	for row := range s.slots {
+		slot := &s.slots[row]
+		slot.Param += len(v.at)
+		if slot.State != parser.Unknown {
+			continue
+		}
+		name := s.insert.Variable(sql, row)
+		switch {
+		case name == nil:
+			continue // it is refused for this
+		case len(v.at) == maxOwnVariables:
+			return nil, tooManyIDVariables(b)
+		case readsDiagnostics(sql):
+			return nil, diagnosticsBeside(b)
+		}
+		slot.State = parser.Param
+		v.names, v.at, v.rows = append(v.names, slices.Clone(name)), append(v.at, slot.Param), append(v.rows, row)
+	}
+	if len(v.at) == 0 {
+		return nil, nil
+	}
+	return &v, nil
+}
+
+// among puts the values of the variables where they stand among the parameters.
+func among[T any](v *idVariables, params, values []T) []T {
+	for i, at := range v.at {
+		params = slices.Insert(params, at, values[i])
+	}
+	return params
+}
+
+// has reports whether a row's id is a user variable.
+func (v *idVariables) has(row int) bool {
+	if v == nil {
+		return false
+	}
+	_, found := slices.BinarySearch(v.rows, row)
+	return found
+}
+
+// index gives where the client's parameter of this index stands.
+func (v *idVariables) index(i int) int {
+	if v == nil {
+		return i
+	}
+	for _, at := range v.at {
+		if at <= i {
+			i++
+		}
+	}
+	return i
+}
+
+// withVariables gives the parameters of an execution, with what the variables hold
+// now among them.
+func (s *session) withVariables(st *statement, params []param) ([]param, error) {
+	if st.fill.bound == nil {
+		return params, nil
+	}
+	held, err := s.askVariables(st.fill.bound.names)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]param, len(held))
+	for i, text := range held {
+		values[i] = variableParam(text)
+	}
+	return among(st.fill.bound, params, values), nil
+}
+
+// variableParam gives what askVariable gave as a parameter. Texts are numbers to
+// the column, whatever character set they are in.
+func variableParam(held string) param {
+	if held == "" {
+		return param{typ: uint16(mysql.MYSQL_TYPE_NULL), null: true}
+	}
+	return param{typ: uint16(mysql.MYSQL_TYPE_VAR_STRING), value: mysql.PutLengthEncodedString([]byte(held[1:]))}
+}
+
+// usingVariables gives the values of an EXECUTE in SQL, with copies of the variables
+// among them.
+func (s *session) usingVariables(st *statement, using [][]byte) ([][]byte, error) {
+	if st.fill.bound == nil {
+		return using, nil
+	}
+	copies, err := s.copyVariables(st.fill.bound.names)
+	if err != nil {
+		return nil, err
+	}
+	return among(st.fill.bound, using, copies), nil
+}
+
+// copyVariables copies user variables to ones of seqgate's own, and gives those.
+func (s *session) copyVariables(names [][]byte) ([][]byte, error) {
+	copies, set := make([][]byte, len(names)), make([]string, len(names))
+	for i, name := range names {
+		copies[i] = fmt.Appendf(nil, copiedVariable, i)
+		set[i] = fmt.Sprintf("%s = %s", copies[i], name)
+	}
+	return copies, s.quietly([]byte("SET " + strings.Join(set, ", ")))
+}
+
+func tooManyIDVariables(b *Binding) error {
+	return unsupported(fmt.Sprintf("more than %d user variables as ids in one statement", maxOwnVariables), b.Table, "insert fewer rows at once")
+}
+
+func diagnosticsBeside(b *Binding) error {
+	return unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings beside a user variable as the id", b.Table, "read it with SELECT first")
+}
