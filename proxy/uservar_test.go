@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -119,5 +120,24 @@ func TestUserVariableOfPreparedAndTrigger(t *testing.T) {
 		_, err = c.ExecContext(t.Context(), "INSERT INTO users (id, u) VALUES (@a, ROW_COUNT() + ?)", 1)
 		checkErrno(t, err, 1235)
 		g.checkUsers(t, "5/x,6/y")
+	})
+}
+
+// A value that was sent ahead goes to its place behind a user variable.
+func TestUserVariableBesideLongData(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, b LONGBLOB)")
+		createSequence(t, g.direct, "t_seq", 100, 10)
+		c := conn(t, g.open(t, "maxAllowedPacket=1000"))
+		exec(t, c, "SET @a = 7, @b = NULL")
+		long := strings.Repeat("long", 200)
+		if _, err := c.ExecContext(t.Context(), "INSERT INTO t (id, b) VALUES (@a, ?), (@b, ?), (NULL, 'c')", []byte(long), []byte("short")); err != nil {
+			t.Fatal(err)
+		}
+		const rows = "SELECT GROUP_CONCAT(CONCAT_WS('/', id, LENGTH(b)) ORDER BY id) FROM t"
+		if got, want := value[string](t, g.direct, rows), "7/800,100/5,101/1"; got != want {
+			t.Errorf("rows %s, want %s", got, want)
+		}
 	})
 }
