@@ -196,7 +196,7 @@ func (t *tableInfo) idColumn() *columnInfo {
 			keys++
 		}
 	}
-	if keys != 1 || primary.max() == 0 {
+	if keys != 1 || !primary.isInteger() {
 		return nil
 	}
 	return primary

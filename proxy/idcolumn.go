@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,6 +57,12 @@ func maxOfDigits(arguments string) int64 {
 		most *= 10
 	}
 	return most - 1
+}
+
+// isInteger reports whether the column is of an integer type.
+func (c *columnInfo) isInteger() bool {
+	name, _, _ := strings.Cut(strings.Fields(strings.ToLower(c.columnType) + " ")[0], "(")
+	return slices.Contains([]string{"tinyint", "smallint", "mediumint", "int", "integer", "bigint"}, name)
 }
 
 // isApproximate reports whether the column is a FLOAT or DOUBLE.

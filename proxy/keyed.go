@@ -33,7 +33,7 @@ const (
 
 // newKeyColumn judges a column by its type.
 func newKeyColumn(c *columnInfo) (keyColumn, error) {
-	if c.max() > 0 {
+	if c.isInteger() {
 		return keyColumn{c.name, keyInteger}, nil
 	}
 	switch kind, _, _ := strings.Cut(strings.ToLower(c.columnType), "("); kind {
