@@ -132,7 +132,7 @@ func (d *ownStatement) showSequences() error {
 		alias = "Sequences"
 	}
 	return d.runText("SELECT TABLE_NAME AS " + alias + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + literal(schema) +
-		" AND (TABLE_TYPE = 'SEQUENCE' OR TABLE_COMMENT LIKE '%vitess\\_sequence%')" + d.likeSQL("TABLE_NAME") + " ORDER BY 1")
+		" AND (TABLE_TYPE = 'SEQUENCE' OR LOCATE('vitess_sequence', TABLE_COMMENT) > 0)" + d.likeSQL("TABLE_NAME") + " ORDER BY 1")
 }
 
 // matches reports whether a text is like the pattern, as LIKE has it for text in

@@ -297,7 +297,11 @@ func TestShowSequences(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", query, got, want)
 			}
 		}
-		exec(t, c, "SELECT 1; SHOW SEQUENCES; SHOW SEQGATE STATUS; DROP SEQUENCE a_1; SELECT 2")
+		exec(t, c, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'")
+		if got := fmt.Sprint(texts(t, c, "SHOW SEQUENCES")); got != "[a_1 b]" {
+			t.Errorf("with NO_BACKSLASH_ESCAPES: %s", got)
+		}
+		exec(t, c, "SET sql_mode = DEFAULT", "SELECT 1; SHOW SEQUENCES; SHOW SEQGATE STATUS; DROP SEQUENCE a_1; SELECT 2")
 		if got := fmt.Sprint(texts(t, c, "SHOW SEQUENCES")); got != "[b]" {
 			t.Errorf("after DROP in a text of several: %s", got)
 		}
