@@ -43,16 +43,15 @@ type ownStatement struct {
 
 // plan gives what runs the statement; nil when it is the server's.
 func (d *ownStatement) plan() (run func() error, err error) {
-	switch d.Verb {
-	case parser.ShowSeqgate:
+	if d.Verb == parser.ShowSeqgate {
 		return d.showSeqgate, nil
-	case parser.CreateSequence:
-		return d.planCreate()
 	}
 	if err := d.learnSchema(); err != nil {
 		return nil, err
 	}
 	switch d.Verb {
+	case parser.CreateSequence:
+		return d.planCreate()
 	case parser.AlterSequence:
 		return d.planAlter()
 	case parser.DropSequence:

@@ -190,6 +190,9 @@ func (s *server) conventionBindings(all map[tableName][]filled) {
 
 // conventionFill finds the column that the convention fills from the sequence table of that name.
 func (s *server) conventionFill(sequence string) (filled, bool) {
+	if s.foldsNames {
+		sequence = strings.ToLower(sequence)
+	}
 	name, ok := strings.CutSuffix(sequence, seqSuffix)
 	t, exists := s.table(name)
 	if !ok || !exists || strings.HasSuffix(name, seqSuffix) {
