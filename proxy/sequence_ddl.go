@@ -209,7 +209,8 @@ func refuseOptions(o parser.SequenceOptions) error {
 // sequenceTable is what a server says of a table that a statement takes for a sequence.
 type sequenceTable struct {
 	exists  bool
-	ours    bool // it is a sequence table
+	ours    bool   // it is a sequence table
+	text    string // its comment
 	options sequence.Options
 }
 
@@ -227,9 +228,9 @@ func (d *ownStatement) lookPermanent(t parser.Table) (found sequenceTable, err e
 	schema := d.schemaOf(t)
 	ctx, cancel := context.WithTimeout(d.ctx, catalogTimeout)
 	defer cancel()
-	var kind, comment string
+	var kind string
 	err = d.keyspace.DB.QueryRowContext(ctx, "SELECT TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
-		schema, t.Name).Scan(&kind, &comment)
+		schema, t.Name).Scan(&kind, &found.text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return found, nil
 	}
@@ -237,7 +238,7 @@ func (d *ownStatement) lookPermanent(t parser.Table) (found sequenceTable, err e
 		return found, &describeError{schema + "." + t.Name, err}
 	}
 	found.exists = true
-	if found.options, found.ours = sequence.ParseComment(comment); kind != "BASE TABLE" {
+	if found.options, found.ours = sequence.ParseComment(found.text); kind != "BASE TABLE" {
 		found.ours = false
 	}
 	return found, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -43,6 +45,12 @@ func (t *dbTable) hasSequenceColumns() bool {
 
 func (t *dbTable) hasSequenceComment() bool {
 	return strings.Contains(t.comment, sequenceComment)
+}
+
+// maxValue is the last id that a sequence may give, by CREATE SEQUENCE ... MAXVALUE.
+func (t *dbTable) maxValue() int64 {
+	o, _ := sequence.ParseComment(t.comment)
+	return cmp.Or(o.Max, math.MaxInt64)
 }
 
 // sequenceFaults says why ids cannot be taken from the table, and what to do.
