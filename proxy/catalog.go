@@ -247,10 +247,15 @@ func (c *catalog) declaration(k *Keyspace, schema, table string) *vschema.Table 
 }
 
 // isTable reports whether the name that the vschema has for a table, and the one
-// in the statement, are those of one table, which the entry describes.
+// in the statement, are those of one table, which the entry describes if it exists.
 func (e *catalogEntry) isTable(ctx context.Context, k *Keyspace, schema, declared, written string) (bool, error) {
-	if declared == written || !e.table.exists {
+	if declared == written {
 		return true, nil
+	}
+	if !e.table.exists {
+		var folded int // MySQL manual, "Identifier Case Sensitivity"
+		err := k.DB.QueryRowContext(ctx, "SELECT @@lower_case_table_names").Scan(&folded)
+		return folded != 0, err
 	}
 	other, err := describe(ctx, k.DB, schema, declared)
 	return other.exists && other.name == e.table.name, err

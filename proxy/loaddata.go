@@ -73,6 +73,9 @@ func (s *session) planLoad(p plan, sql []byte) (plan, error) {
 
 // newLoad plans the loading of a file into a table.
 func (s *session) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) {
+	if b.ticket {
+		return nil, unsupported("LOAD DATA", b.Table, ticketAdvice)
+	}
 	if b.key.name != "" {
 		return nil, unsupported("LOAD DATA with a keyed sequence", b.Table, "use INSERT ... VALUES")
 	}

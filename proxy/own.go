@@ -43,16 +43,15 @@ type ownStatement struct {
 
 // plan gives what runs the statement; nil when it is the server's.
 func (d *ownStatement) plan() (run func() error, err error) {
-	switch d.Verb {
-	case parser.ShowSeqgate:
+	if d.Verb == parser.ShowSeqgate {
 		return d.showSeqgate, nil
-	case parser.CreateSequence:
-		return d.planCreate()
 	}
 	if err := d.learnSchema(); err != nil {
 		return nil, err
 	}
 	switch d.Verb {
+	case parser.CreateSequence:
+		return d.planCreate()
 	case parser.AlterSequence:
 		return d.planAlter()
 	case parser.DropSequence:
@@ -132,7 +131,7 @@ func (d *ownStatement) showSequences() error {
 		alias = "Sequences"
 	}
 	return d.runText("SELECT TABLE_NAME AS " + alias + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + literal(schema) +
-		" AND (TABLE_TYPE = 'SEQUENCE' OR TABLE_COMMENT LIKE '%vitess\\_sequence%')" + d.likeSQL("TABLE_NAME") + " ORDER BY 1")
+		" AND (TABLE_TYPE = 'SEQUENCE' OR LOCATE('vitess_sequence', TABLE_COMMENT) > 0)" + d.likeSQL("TABLE_NAME") + " ORDER BY 1")
 }
 
 // matches reports whether a text is like the pattern, as LIKE has it for text in

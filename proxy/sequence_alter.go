@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -19,7 +20,7 @@ func (d *ownStatement) planAlter() (func() error, error) {
 		return nil, err
 	}
 	if missing && d.IfExists {
-		return func() error { return d.replyOK(okPacket{status: d.answer.status}) }, nil
+		return func() error { return d.runText("DO 0") }, nil // the warnings of the statement before are gone
 	}
 	o := d.Options
 	switch {
@@ -27,6 +28,8 @@ func (d *ownStatement) planAlter() (func() error, error) {
 		return nil, refuseSequence("MINVALUE and MAXVALUE in ALTER SEQUENCE: seqgates that run would not know of them; make the sequence anew")
 	case o.Start.Given && o.Start.Value < 1:
 		return nil, refuseSequence("START WITH %d: ids are 1 or more", o.Start.Value)
+	case o.Restart.Given && !o.Restart.None && o.Restart.Value < 1:
+		return nil, refuseSequence("RESTART WITH %d: ids are 1 or more", o.Restart.Value)
 	}
 	if err := refuseOptions(o); err != nil {
 		return nil, err
@@ -34,33 +37,30 @@ func (d *ownStatement) planAlter() (func() error, error) {
 	if o.Start.Given {
 		found.options.Start = o.Start.Value
 	}
-	a := alteration{ownStatement: d, options: found.options}
+	a := alteration{ownStatement: d, sequenceTable: found}
 	if o.Restart.Given {
 		a.next = o.Restart.Value
 		if o.Restart.None {
 			a.next = cmp.Or(found.options.Start, found.options.Min, 1)
 		}
-		if !missing {
-			err = a.planRestart()
-		}
 	}
-	return a.run, err
+	return a.run, nil
 }
 
 // alteration is an ALTER SEQUENCE.
 type alteration struct {
 	*ownStatement
-	options sequence.Options
-	next    int64 // to restart with; 0: not
-	held    bool  // that is in this process' memory: the row is past it
+	sequenceTable
+	next int64 // to restart with; 0: not
+	held bool  // that is in this process' memory: the row is past it
 }
 
-// planRestart refuses to go backwards: ids that were given, here or by others that
+// checkRestart refuses to go backwards: ids that were given, here or by others that
 // read the row, would be given again.
-func (a *alteration) planRestart() error {
+func (a *alteration) checkRestart() error {
 	t := a.Tables[0]
-	if a.next < 1 || a.options.Max > 0 && a.next > a.options.Max {
-		return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf("Incorrect arguments to RESTART: %d is not between 1 and MAXVALUE", a.next))
+	if a.options.Max > 0 && a.next > a.options.Max {
+		return wrongArguments("ALTER SEQUENCE", "RESTART WITH %d is past MAXVALUE %d", a.next, a.options.Max)
 	}
 	for _, name := range a.used(t) {
 		seq, err := a.srv.cfg.Sequences.Get(name)
@@ -91,25 +91,57 @@ func (a *alteration) fullName() string {
 }
 
 // run has the server judge the statement by an ALTER TABLE in the client's session,
-// which also commits its transaction, and then changes the row over seqgate's own
-// connections: a transaction of the client's would lock it.
+// which also commits its transaction, before anything is told of the sequence. The
+// row is changed over seqgate's own connections: a transaction of the client's would
+// lock it.
 func (a *alteration) run() error {
-	text := "ALTER TABLE " + a.table(0)
-	if a.Options.Start.Given {
-		text += " COMMENT = '" + a.options.Comment() + "'"
-	}
-	if err := a.sendText(text); err != nil {
-		return err
-	}
-	ok, err := a.answerOK()
+	comment, err := a.comment()
 	if err != nil {
 		return err
 	}
-	if err := a.changeRow(); err != nil {
+	ok, err := a.alterTable("", comment == "")
+	if err == nil && a.next > 0 {
+		err = a.checkRestart()
+	}
+	if err == nil && comment != "" {
+		ok, err = a.alterTable(comment, true)
+	}
+	if err == nil {
+		err = a.changeRow()
+	}
+	if err != nil {
 		return err
 	}
 	ok.affectedRows = 0
+	ok.rest = withoutInfo(ok.rest, a.has(mysql.CLIENT_SESSION_TRACK))
 	return a.replyOK(ok)
+}
+
+// alterTable runs an ALTER TABLE. last says that nothing else is sent for the
+// client's statement.
+func (a *alteration) alterTable(option string, last bool) (okPacket, error) {
+	if err := a.sendText("ALTER TABLE " + a.table(0) + option); err != nil {
+		return okPacket{}, err
+	}
+	if last {
+		return a.answerOK()
+	}
+	return a.readOK()
+}
+
+// comment gives the option that stores START WITH, "" without one. The rest of the
+// comment stays.
+func (a *alteration) comment() (option string, err error) {
+	if !a.Options.Start.Given || !a.exists {
+		return "", nil
+	}
+	text := a.options.In(a.text)
+	for _, c := range []byte(text) {
+		if c >= 0x80 || c == '\\' { // read by the session's character set and sql_mode
+			return "", refuseSequence("ALTER SEQUENCE ... START WITH of a table with such text in its comment; write its comment with ALTER TABLE: start=%d", a.options.Start)
+		}
+	}
+	return " COMMENT = '" + strings.ReplaceAll(text, "'", "''") + "'", nil
 }
 
 func (a *alteration) changeRow() error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -30,20 +31,45 @@ func (d *ownStatement) planCreate() (func() error, error) {
 	if d.Replace {
 		return nil, refuseSequence("CREATE OR REPLACE SEQUENCE: ids that were given would be given again; use DROP SEQUENCE and CREATE SEQUENCE, or ALTER SEQUENCE")
 	}
-	options, next, cache, err := newSequenceOptions(d.Options)
+	n, err := newSequenceOptions(d.Options)
 	if err != nil {
 		return nil, err
 	}
+	return func() error { return d.create(n) }, nil
+}
+
+// createText gives the statement that makes a sequence. where is empty, or keeps the
+// row away.
+func (d *ownStatement) createText(n newOptions, where string) string {
 	exists := ""
 	if d.IfExists {
 		exists = "IF NOT EXISTS "
 	}
-	text := fmt.Sprintf("CREATE TABLE %s%s (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) ENGINE = InnoDB COMMENT '%s' SELECT 0 AS id, %d AS next_id, %d AS cache",
-		exists, d.table(0), options.Comment(), next, cache)
-	return func() error { return d.create(text) }, nil
+	return fmt.Sprintf("CREATE TABLE %s%s (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) ENGINE = InnoDB COMMENT '%s' SELECT 0 AS id, %d AS next_id, %d AS cache%s",
+		exists, d.table(0), n.Comment(), n.next, n.cache, where)
 }
 
-func (d *ownStatement) create(text string) error {
+// create makes a sequence above the ids in use. The server judges the statement
+// before it tells of those.
+func (d *ownStatement) create(n newOptions) error {
+	text := d.createText(n, " FROM DUAL WHERE FALSE")
+	if err := d.judge(text); err != nil {
+		return err
+	}
+	found, err := d.lookPermanent(d.Tables[0])
+	if err != nil {
+		return err
+	}
+	if !found.exists { // else the server says so, and no row is wanted if it vanishes meanwhile
+		free, err := d.firstFree(d.Tables[0])
+		if err == nil {
+			err = n.startAbove(free)
+		}
+		if err != nil {
+			return err
+		}
+		text = d.createText(n, "")
+	}
 	if err := d.sendText(text); err != nil {
 		return err
 	}
@@ -68,34 +94,94 @@ func withoutInfo(rest []byte, tracked bool) []byte {
 	return append([]byte{0}, rest[size+int(n):]...)
 }
 
+// newOptions is what a new sequence's table says.
+type newOptions struct {
+	sequence.Options
+	next, cache int64
+	start       bool // next is what the client wants
+}
+
 // newSequenceOptions gives what a new sequence's table says. The numbers that are
 // not given are those of MariaDB, but for the end: its last id is 2^63-1.
-func newSequenceOptions(o parser.SequenceOptions) (options sequence.Options, next, cache int64, err error) {
+func newSequenceOptions(o parser.SequenceOptions) (n newOptions, err error) {
 	if err := refuseOptions(o); err != nil {
-		return options, 0, 0, err
+		return n, err
 	}
 	least, last := int64(1), int64(math.MaxInt64)
 	if o.Min.Given && !o.Min.None {
-		least, options.Min = o.Min.Value, o.Min.Value
+		least, n.Min = o.Min.Value, o.Min.Value
 	}
 	if o.Max.Given && !o.Max.None && o.Max.Value != math.MaxInt64 {
-		last, options.Max = o.Max.Value, o.Max.Value
+		last, n.Max = o.Max.Value, o.Max.Value
 	}
-	next = least
-	if o.Start.Given {
-		next = o.Start.Value
+	n.next, n.cache, n.start = least, cacheOf(o.Cache), o.Start.Given
+	if n.start {
+		n.next = o.Start.Value
 	}
 	switch {
-	case next < 1:
-		return options, 0, 0, refuseSequence("a sequence that begins with %d: ids are 1 or more; write START WITH 1", next)
-	case next < least || next > last:
-		return options, 0, 0, mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
-			fmt.Sprintf("Incorrect arguments to CREATE SEQUENCE: START WITH %d is not between MINVALUE %d and MAXVALUE %d", next, least, last))
+	case n.next < 1:
+		return n, refuseSequence("a sequence that begins with %d: ids are 1 or more; write START WITH 1", n.next)
+	case n.next < least || n.next > last:
+		return n, wrongArguments("CREATE SEQUENCE", "START WITH %d is not between MINVALUE %d and MAXVALUE %d", n.next, least, last)
 	}
-	if next > 1 {
-		options.Start = next
+	if n.next > 1 {
+		n.Start = n.next
 	}
-	return options, next, cacheOf(o.Cache), nil
+	return n, nil
+}
+
+// startAbove has a sequence begin with the first id that is free in what it fills.
+func (n *newOptions) startAbove(free int64) error {
+	switch {
+	case free <= n.next:
+		return nil
+	case n.start:
+		return wrongArguments("CREATE SEQUENCE", "ids up to %d are in use in what it fills: START WITH %d would give them again; write START WITH %d, or leave it out", free-1, n.next, free)
+	case n.Max > 0 && free > n.Max:
+		return wrongArguments("CREATE SEQUENCE", "the first id that is free in what it fills is %d, past MAXVALUE %d", free, n.Max)
+	}
+	n.next, n.Start = free, free
+	return nil
+}
+
+func wrongArguments(to, format string, args ...any) error {
+	return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "Incorrect arguments to "+to+": "+fmt.Sprintf(format, args...))
+}
+
+// firstFree gives the first id above those that are in use in what a sequence of that
+// name would fill, and those that this process was given for it; 0 when it fills
+// nothing: then a new one may begin anew.
+func (d *ownStatement) firstFree(t parser.Table) (free int64, err error) {
+	if d.srv.cfg.FirstFree == nil {
+		return 0, nil
+	}
+	given := int64(0)
+	for _, name := range d.names(t) {
+		first, err := d.srv.cfg.FirstFree(d.ctx, name)
+		if err != nil {
+			return 0, fmt.Errorf("find the first free id for sequence %s: %w", name, err)
+		}
+		free, given = max(free, first), max(given, d.srv.cfg.Sequences.Given(name))
+	}
+	if free == 0 {
+		return 0, nil
+	}
+	if given == math.MaxInt64 {
+		return 0, refuseSequence("CREATE SEQUENCE of '%s': all its ids were given before", t.Name)
+	}
+	return max(free, given+1), nil
+}
+
+// judge has the server say whether the client may run a statement, which does not run.
+func (s *session) judge(text string) error {
+	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
+		return err
+	}
+	id, err := s.readPrepared()
+	if err != nil {
+		return err
+	}
+	return s.sendClose(id)
 }
 
 // cacheOf gives the cache of a table: one that keeps nothing reserves single ids.
@@ -123,7 +209,8 @@ func refuseOptions(o parser.SequenceOptions) error {
 // sequenceTable is what a server says of a table that a statement takes for a sequence.
 type sequenceTable struct {
 	exists  bool
-	ours    bool // it is a sequence table
+	ours    bool   // it is a sequence table
+	text    string // its comment
 	options sequence.Options
 }
 
@@ -133,11 +220,17 @@ func (d *ownStatement) look(t parser.Table) (found sequenceTable, err error) {
 	if hidden, err := d.isTemporary(schema, t.Name); hidden || err != nil {
 		return sequenceTable{exists: hidden}, err
 	}
+	return d.lookPermanent(t)
+}
+
+// lookPermanent asks for a table that no temporary one hides.
+func (d *ownStatement) lookPermanent(t parser.Table) (found sequenceTable, err error) {
+	schema := d.schemaOf(t)
 	ctx, cancel := context.WithTimeout(d.ctx, catalogTimeout)
 	defer cancel()
-	var kind, comment string
+	var kind string
 	err = d.keyspace.DB.QueryRowContext(ctx, "SELECT TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
-		schema, t.Name).Scan(&kind, &comment)
+		schema, t.Name).Scan(&kind, &found.text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return found, nil
 	}
@@ -145,7 +238,7 @@ func (d *ownStatement) look(t parser.Table) (found sequenceTable, err error) {
 		return found, &describeError{schema + "." + t.Name, err}
 	}
 	found.exists = true
-	if found.options, found.ours = sequence.ParseComment(comment); kind != "BASE TABLE" {
+	if found.options, found.ours = sequence.ParseComment(found.text); kind != "BASE TABLE" {
 		found.ours = false
 	}
 	return found, nil
@@ -215,8 +308,11 @@ func (d *ownStatement) drop(text string) error {
 		return err
 	}
 	for _, t := range d.Tables {
-		d.forgetSequence(t)
+		for _, name := range d.names(t) {
+			d.srv.cfg.Sequences.Drop(name)
+		}
 	}
+	d.srv.catalog.Forget()
 	return d.replyOK(ok)
 }
 
@@ -292,9 +388,26 @@ func (d *ownStatement) used(t parser.Table) (names []sequence.Name) {
 	return names
 }
 
-// forgetSequence drops what is in memory of a sequence that was dropped or made anew.
+// names gives the names that a sequence may have here: those under which it is in
+// memory, and those of the server's keyspaces that its database may belong to.
+func (d *ownStatement) names(t parser.Table) []sequence.Name {
+	schema, names := d.schemaOf(t), d.used(t)
+	for _, k := range d.srv.cfg.Keyspaces {
+		name := sequence.Name{Keyspace: k.Name, Database: schema, Table: t.Name}
+		own := strings.EqualFold(k.Database, schema)
+		if own {
+			name.Database = k.Database
+		}
+		if (own || k == d.keyspace) && k.Backend.Addr == d.keyspace.Backend.Addr && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// forgetSequence drops what is in memory of a sequence that was made anew.
 func (d *ownStatement) forgetSequence(t parser.Table) {
-	for _, name := range d.used(t) {
+	for _, name := range d.names(t) {
 		d.srv.cfg.Sequences.Forget(name)
 	}
 	d.srv.catalog.Forget()

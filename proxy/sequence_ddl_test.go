@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-mysql-org/go-mysql/client"
+
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -97,6 +99,11 @@ func TestCreateSequenceErrors(t *testing.T) {
 		if _, err := c.PrepareContext(t.Context(), "CREATE SEQUENCE p"); errno(err) != 1295 {
 			t.Errorf("prepare: %v", err)
 		}
+		exec(t, c, "CREATE TEMPORARY TABLE s (a INT)", "CREATE SEQUENCE s", "DROP TEMPORARY TABLE s", "DROP SEQUENCE s")
+		exec(t, c, "DROP TABLE IF EXISTS nosuch1, nosuch2", "ALTER SEQUENCE IF EXISTS x CACHE 5")
+		if got := texts(t, c, "SHOW WARNINGS"); len(got) != 0 {
+			t.Errorf("warnings %v of the statement before", got)
+		}
 		exec(t, c, "CREATE TEMPORARY TABLE s (a INT)")
 		fails(t, c, 1347, "is not SEQUENCE", "DROP SEQUENCE s")
 	})
@@ -114,6 +121,10 @@ func TestSequenceDDLInSession(t *testing.T) {
 		fails(t, reader, 1142, "CREATE command denied", "CREATE SEQUENCE x")
 		fails(t, reader, 1142, "DROP command denied", "DROP SEQUENCE s")
 		fails(t, reader, 1142, "ALTER command denied", "ALTER SEQUENCE s RESTART WITH 50")
+		fails(t, reader, 1142, "ALTER command denied", "ALTER SEQUENCE s RESTART WITH 0001")
+		exec(t, g.direct, "UPDATE s SET next_id = 7777")
+		fails(t, reader, 1142, "ALTER command denied", "ALTER SEQUENCE s RESTART WITH 2 START WITH 5")
+		exec(t, g.direct, "UPDATE s SET next_id = 1")
 		if got := value[int64](t, reader, "SELECT NEXT VALUE FROM s"); got != 1 {
 			t.Errorf("value %d after refused DDL, want 1", got)
 		}
@@ -297,7 +308,11 @@ func TestShowSequences(t *testing.T) {
 				t.Errorf("%s: got %s, want %s", query, got, want)
 			}
 		}
-		exec(t, c, "SELECT 1; SHOW SEQUENCES; SHOW SEQGATE STATUS; DROP SEQUENCE a_1; SELECT 2")
+		exec(t, c, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'")
+		if got := fmt.Sprint(texts(t, c, "SHOW SEQUENCES")); got != "[a_1 b]" {
+			t.Errorf("with NO_BACKSLASH_ESCAPES: %s", got)
+		}
+		exec(t, c, "SET sql_mode = DEFAULT", "SELECT 1; SHOW SEQUENCES; SHOW SEQGATE STATUS; DROP SEQUENCE a_1; SELECT 2")
 		if got := fmt.Sprint(texts(t, c, "SHOW SEQUENCES")); got != "[b]" {
 			t.Errorf("after DROP in a text of several: %s", got)
 		}
@@ -326,4 +341,45 @@ func TestServerSequences(t *testing.T) {
 		fails(t, c, 1235, "at once", "DROP SEQUENCE own, ours")
 		exec(t, c, "DROP SEQUENCE own", "DROP SEQUENCE ours")
 	})
+}
+
+// ALTER SEQUENCE changes what it names, and tells of the numbers that it refuses.
+func TestAlterSequenceComment(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		c := conn(t, g.open(t, ""))
+		createSequence(t, g.direct, "s", 1, 10)
+		comment := func(want string) {
+			t.Helper()
+			if got := value[string](t, g.direct, "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"); got != want {
+				t.Errorf("comment %q, want %q", got, want)
+			}
+		}
+		exec(t, g.direct, "ALTER TABLE s COMMENT 'Ann''s vitess_sequence start=3 maxvalue=25 of users'")
+		exec(t, c, "ALTER SEQUENCE s START WITH 8")
+		comment("Ann's vitess_sequence of users start=8 maxvalue=25")
+		fails(t, c, 1210, "RESTART WITH 26 is past MAXVALUE 25", "ALTER SEQUENCE s START WITH 9 RESTART WITH 26")
+		fails(t, c, 1235, "RESTART WITH 0", "ALTER SEQUENCE s RESTART WITH 0")
+		comment("Ann's vitess_sequence of users start=8 maxvalue=25")
+		exec(t, g.direct, "ALTER TABLE s COMMENT 'vitess_sequence \\\\ x'")
+		fails(t, c, 1235, "in its comment", "ALTER SEQUENCE s START WITH 9")
+		info, err := altered(g, "ALTER SEQUENCE s CACHE 20")
+		if err != nil || info != "" {
+			t.Errorf("the OK packet says %q, %v", info, err)
+		}
+	})
+}
+
+// altered gives the text for people in the OK packet of a statement.
+func altered(g *gate, statement string) (string, error) {
+	c, err := client.Connect(g.addr, gateUser, gatePassword, g.database)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	r, err := c.Execute(statement)
+	if err != nil {
+		return "", err
+	}
+	return r.StatusMessage, nil
 }

@@ -66,7 +66,11 @@ type Config struct {
 	// OnExplicitID says what an id does that a client writes itself into a
 	// sequenced column of a keyspace's table. ExplicitAdvance everywhere when nil.
 	OnExplicitID func(keyspace, table string) ExplicitPolicy
-	Logger       *slog.Logger
+	// FirstFree gives the first id above all that are in use in the columns which a
+	// sequence fills, or would fill if it existed, for CREATE SEQUENCE; 0 when it fills
+	// none. No sequence fills anything when nil.
+	FirstFree func(ctx context.Context, name sequence.Name) (int64, error)
+	Logger    *slog.Logger
 	// Version is seqgate's own, which SHOW SEQGATE STATUS tells.
 	Version string
 

@@ -18,6 +18,9 @@ import (
 // Where the vschema declares it with "type": "ticket", both are answered from
 // memory. The server's table stays as it is.
 
+// ticketAdvice tells what to write instead of a form that is refused.
+const ticketAdvice = "a ticket table gives one id for each REPLACE or INSERT of one row without it"
+
 // planTicket makes an answer from memory of a planned INSERT or REPLACE, if its
 // table is a ticket table.
 func (s *session) planTicket(p plan, err error) (plan, error) {
@@ -36,6 +39,10 @@ func (s *session) planTicket(p plan, err error) (plan, error) {
 func (s *session) checkTicket(p *fillPlan) error {
 	form := ""
 	switch {
+	case p.fromQuery:
+		form = "INSERT ... SELECT"
+	case p.returning:
+		form = "RETURNING"
 	case p.upsert:
 		form = "ON DUPLICATE KEY UPDATE"
 	case p.ignore:
@@ -46,7 +53,7 @@ func (s *session) checkTicket(p *fillPlan) error {
 		form = "an id of one's own"
 	}
 	if form != "" {
-		return unsupported(form, p.binding.Table, "a ticket table gives one id for each REPLACE or INSERT of one row without it")
+		return unsupported(form, p.binding.Table, ticketAdvice)
 	}
 	for _, column := range s.insert.Columns {
 		if !slices.ContainsFunc(p.binding.Columns, func(c string) bool { return strings.EqualFold(c, column) }) {

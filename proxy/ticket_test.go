@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seqgate/seqgate/internal/servertest"
@@ -112,12 +113,22 @@ func TestTicketsRefused(t *testing.T) {
 			"REPLACE INTO Tickets64 (id, stub) VALUES (5, 'a')":                            "an id of one's own",
 			"INSERT INTO Tickets64 (stub) VALUES ('a') ON DUPLICATE KEY UPDATE stub = 'c'": "ON DUPLICATE KEY UPDATE",
 			"INSERT IGNORE INTO Tickets64 (stub) VALUES ('a')":                             "IGNORE",
+			"INSERT INTO Tickets64 (stub) SELECT 'a'":                                      "INSERT ... SELECT",
+			"REPLACE INTO Tickets64 SELECT NULL, 'a'":                                      "INSERT ... SELECT",
 		} {
 			fails(t, c, 1235, text, statement)
 			if _, err := c.PrepareContext(t.Context(), statement); errno(err) != 1235 {
 				t.Errorf("prepare %s: %v", statement, err)
 			}
 		}
+		if strings.Contains(s.Version, "MariaDB") {
+			fails(t, c, 1235, "RETURNING", "REPLACE INTO Tickets64 (stub) VALUES ('a') RETURNING id")
+			if _, err := c.PrepareContext(t.Context(), "REPLACE INTO Tickets64 (stub) VALUES (?) RETURNING id"); errno(err) != 1235 {
+				t.Errorf("prepared RETURNING: %v", err)
+			}
+		}
+		fails(t, c, 1235, "LOAD DATA on the sequenced table 'Tickets64'", "LOAD DATA LOCAL INFILE 'nosuch' INTO TABLE Tickets64 (stub)")
+		fails(t, c, 1235, "PREPARE", "PREPARE p FROM 'REPLACE INTO Tickets64 (stub) VALUES (1)'")
 		if _, err := c.PrepareContext(t.Context(), "REPLACE INTO Tickets64 (id, stub) VALUES (?, 'a')"); errno(err) != 1235 {
 			t.Errorf("prepared id: %v", err)
 		}

@@ -74,6 +74,13 @@ func TestVSchemaNameCase(t *testing.T) {
 				if got := value[int](t, c, "SELECT id FROM people"); got != want {
 					t.Errorf("got id %d, want %d", got, want)
 				}
+				// A table that is not there is the server's affair, unless the vschema means it.
+				exec(t, c, "DROP TABLE people")
+				_, native := g.direct.ExecContext(t.Context(), "INSERT INTO PEOPLE (v) VALUES (2)")
+				_, err := c.ExecContext(t.Context(), "INSERT INTO PEOPLE (v) VALUES (2)")
+				if errno(err) != 1146 || want == 1 && err.Error() != native.Error() {
+					t.Errorf("got %v, the server says %v", err, native)
+				}
 			}, option)
 		})
 	}

@@ -15,7 +15,8 @@ import (
 //
 // It makes nothing once it has given ids: a table that vanishes from under running processes is no new sequence. Their
 // ids in memory are in no table yet, so that seed cannot know them, and a row made by it would give them to others. The
-// error stands then until somebody makes the table by hand, or has stopped all processes that use it.
+// error stands then until somebody makes the table by hand, or has stopped all processes that use it. An
+// [Error] of seed keeps it from making the sequence.
 //
 // Nor does it make rows other than 0, which are parts of a sequence that somebody laid out.
 func AutoCreate(store RowStore, db *sql.DB, seed func(ctx context.Context) (next, cache int64, err error)) RowStore {

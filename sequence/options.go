@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,6 +22,17 @@ func (o Options) Comment() string {
 		}
 	}
 	return text
+}
+
+// In returns the comment of a table, changed to say these options. Other words stay.
+func (o Options) In(text string) string {
+	var words []string
+	for _, word := range strings.Fields(text) {
+		if name, _, _ := strings.Cut(word, "="); !slices.ContainsFunc(o.list(), func(option option) bool { return option.name == name }) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ") + strings.TrimPrefix(o.Comment(), comment)
 }
 
 // ParseComment returns the options in the comment of a table; false when it is not that of a sequence of one row, which
@@ -45,6 +57,6 @@ type option struct {
 	value *int64
 }
 
-func (o *Options) list() [3]option {
-	return [3]option{{"start", &o.Start}, {"minvalue", &o.Min}, {"maxvalue", &o.Max}}
+func (o *Options) list() []option {
+	return []option{{"start", &o.Start}, {"minvalue", &o.Min}, {"maxvalue", &o.Max}}
 }

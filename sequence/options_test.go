@@ -26,3 +26,14 @@ func TestOptions(t *testing.T) {
 		t.Errorf("got %+v, %v", got, ok)
 	}
 }
+
+func TestOptionsIn(t *testing.T) {
+	for text, want := range map[string]string{
+		"vitess_sequence": "vitess_sequence start=5 maxvalue=9",
+		"maxvalue=3 of a vitess_sequence;start start=1 minvalue=2": "of a vitess_sequence;start start=5 maxvalue=9",
+	} {
+		if got := (sequence.Options{Start: 5, Max: 9}).In(text); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}

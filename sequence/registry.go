@@ -63,8 +63,9 @@ type Registry struct {
 	cfg       Config
 	sequences atomic.Pointer[map[Name]*Sequence] // never changed, only replaced: Get takes no lock
 
-	mu     sync.Mutex // guards the replacement of sequences
-	closed bool
+	mu      sync.Mutex // guards the replacement of sequences, and what follows
+	closed  bool
+	dropped dropped
 }
 
 // Settings is what a sequence has of its own.
@@ -118,22 +119,31 @@ func (r *Registry) add(name Name) (*Sequence, error) {
 // Names returns the names of the sequences that were used, in no order.
 func (r *Registry) Names() []Name { return slices.Collect(maps.Keys(*r.sequences.Load())) }
 
-// Forget ends the sequence of that name, if it was used: its table was dropped, or made anew. What it has in memory is
-// given to nobody, calls of Next that wait get [ErrNoTable], and the next [Registry.Get] opens it anew. Forget returns when
-// no goroutine of it is left.
+// Forget ends the sequence of that name, if it was used or dropped: its table was made anew. What it has in memory is given
+// to nobody, calls of Next that wait get [ErrNoTable], and the next [Registry.Get] opens it anew. Forget returns when no
+// goroutine of it is left.
 func (r *Registry) Forget(name Name) {
+	r.end(name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.dropped.given, name)
+}
+
+// end ends a sequence, which it returns if it was used.
+func (r *Registry) end(name Name) *Sequence {
 	r.mu.Lock()
 	known := *r.sequences.Load()
 	s := known[name]
 	if s == nil || r.closed {
 		r.mu.Unlock()
-		return
+		return nil
 	}
 	rest := maps.Clone(known)
 	delete(rest, name)
 	r.sequences.Store(&rest)
 	r.mu.Unlock()
 	s.abandon()
+	return s
 }
 
 // Snapshot returns the status of every sequence, by database, table and keyspace.

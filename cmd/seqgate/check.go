@@ -155,7 +155,8 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 		c.note(name, "there is no row with id = 0: it is made when first used, or by seqgate init")
 		return nil
 	}
-	for _, fault := range rowFaults(quoted, rows) {
+	last := t.maxValue()
+	for _, fault := range rowFaults(quoted, rows, last) {
 		faults = append(faults, fault)
 		c.fail(name, "%s", fault)
 	}
@@ -165,11 +166,14 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 	if len(faults) > 0 || err != nil {
 		return nil
 	}
+	if next := max(rows[0].next.Int64, 1); last < math.MaxInt64 && last-next+1 < last/10 {
+		c.warn(name, "ids left up to MAXVALUE %d: %d, next_id is %d", last, last-next+1, next)
+	}
 	return &rows[0]
 }
 
-// rowFaults says what keeps ids from being taken from a sequence with these rows of id = 0.
-func rowFaults(quoted string, rows []seqRow) (faults []string) {
+// rowFaults says what keeps ids from being taken from a sequence with these rows of id = 0, which may give ids up to last.
+func rowFaults(quoted string, rows []seqRow, last int64) (faults []string) {
 	switch {
 	case len(rows) == 0:
 		return []string{"there is no row with id = 0: run seqgate init"}
@@ -177,6 +181,8 @@ func rowFaults(quoted string, rows []seqRow) (faults []string) {
 		return []string{fmt.Sprintf("there are %d rows with id = 0: leave the one with the largest next_id", len(rows))}
 	case rows[0].usedUp():
 		return []string{fmt.Sprintf("the ids are used up: %d was the last", int64(math.MaxInt64))}
+	case rows[0].next.Int64 > last:
+		return []string{fmt.Sprintf("the ids are used up: next_id %d is past MAXVALUE %d", rows[0].next.Int64, last)}
 	}
 	row := rows[0]
 	switch {

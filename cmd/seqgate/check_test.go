@@ -25,6 +25,10 @@ func TestCheckConvention(t *testing.T) {
 		{"good", table("t") + "; INSERT INTO t VALUES (9); " + sequence("t_seq", "(0, 10, 5)"), []string{
 			"ok: main.t.id: filled from main.t_seq: next_id 10, cache 5, 9223372036854775798 ids left of bigint"}},
 		{"sequence alone", sequence("alone", "(0, 10, 5)"), []string{"ok: main.alone: next_id 10, cache 5"}},
+		{"past MAXVALUE", sequence("alone", "(0, 26, 5)") + "; ALTER TABLE alone COMMENT 'vitess_sequence maxvalue=25'", []string{
+			"error: main.alone: the ids are used up: next_id 26 is past MAXVALUE 25"}},
+		{"near MAXVALUE", sequence("alone", "(0, 25, 5)") + "; ALTER TABLE alone COMMENT 'vitess_sequence maxvalue=25'", []string{
+			"warning: main.alone: ids left up to MAXVALUE 25: 1, next_id is 25", "ok: main.alone: next_id 25, cache 5"}},
 		{"not above", table("t") + "; INSERT INTO t VALUES (10); " + sequence("t_seq", "(0, 10, 5)"), []string{
 			"error: main.t.id: filled from main.t_seq: next_id 10 is not above the largest id 10, ids would repeat: run seqgate init"}},
 		{"below the counter", "CREATE TABLE t (id BIGINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 100; " + sequence("t_seq", "(0, 10, 5)"), []string{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -43,6 +45,12 @@ func (t *dbTable) hasSequenceColumns() bool {
 
 func (t *dbTable) hasSequenceComment() bool {
 	return strings.Contains(t.comment, sequenceComment)
+}
+
+// maxValue is the last id that a sequence may give, by CREATE SEQUENCE ... MAXVALUE.
+func (t *dbTable) maxValue() int64 {
+	o, _ := sequence.ParseComment(t.comment)
+	return cmp.Or(o.Max, math.MaxInt64)
 }
 
 // sequenceFaults says why ids cannot be taken from the table, and what to do.
@@ -190,6 +198,9 @@ func (s *server) conventionBindings(all map[tableName][]filled) {
 
 // conventionFill finds the column that the convention fills from the sequence table of that name.
 func (s *server) conventionFill(sequence string) (filled, bool) {
+	if s.foldsNames {
+		sequence = strings.ToLower(sequence)
+	}
 	name, ok := strings.CutSuffix(sequence, seqSuffix)
 	t, exists := s.table(name)
 	if !ok || !exists || strings.HasSuffix(name, seqSuffix) {

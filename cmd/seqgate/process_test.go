@@ -313,6 +313,9 @@ func TestDemo(t *testing.T) {
 	if id := query1[int64](t, db, "SELECT NEXT VALUE FROM orders_seq"); id < 1_000_001 {
 		t.Errorf("next value %d", id)
 	}
+	if _, err := db.Exec("CREATE SEQUENCE s"); err == nil {
+		t.Error("CREATE SEQUENCE works: tell so in the README")
+	}
 	p.signal(t, syscall.SIGTERM)
 	if code := p.exited(t); code != 0 {
 		t.Errorf("exit code %d, want 0", code)

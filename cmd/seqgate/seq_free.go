@@ -20,8 +20,9 @@ type freeIDs struct {
 }
 
 // firstFree returns the first id above every id in use in the columns that a sequence fills: above MAX(column) and at
-// least the AUTO_INCREMENT counter; 1 where there is nothing yet. A sequence that starts there repeats no id that a row
-// has, unless rows come past seqgate meanwhile. It changes nothing. It fails when the ids of a column are used up.
+// least the AUTO_INCREMENT counter; 1 where there is nothing yet, and 0 for a sequence that fills nothing. A sequence that
+// starts there repeats no id that a row has, unless rows come past seqgate meanwhile. It changes nothing. It fails when the
+// ids of a column are used up.
 func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64, err error) {
 	k, ok := cfg.Keyspace(name.Keyspace)
 	if !ok {
@@ -30,7 +31,7 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 	if dsn := k.Shards[0].DSN; dsn.DBName != name.Database {
 		// Another database of the keyspace's server: a vschema says nothing of it, the convention holds in each.
 		if cfg.VSchema != nil {
-			return 1, nil
+			return 0, nil
 		}
 		dsn = dsn.Clone()
 		dsn.DBName = name.Database
@@ -39,7 +40,10 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 	c := newCluster(ctx, cfg)
 	defer func() { err = errors.Join(err, c.close()) }()
 	b, err := c.binding(tableName{name.Keyspace, name.Table})
-	if err != nil {
+	if serverError(err, 1049) { // ER_BAD_DB_ERROR
+		return 0, nil
+	}
+	if err != nil || len(b.fills) == 0 {
 		return 0, err
 	}
 	free, err := c.free(ctx, b)

@@ -17,17 +17,18 @@ func TestFirstFree(t *testing.T) {
 			name  string
 			place *place
 			of    sequence.Name
-			want  int64 // 0: an error
+			want  int64 // -1: an error
 		}{
 			{"convention", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "t_seq"}, 42},
-			{"fills nothing", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "alone"}, 1},
-			{"no table", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "nope_seq"}, 1},
-			{"not fillable", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "text_seq"}, 1},
+			{"fills nothing", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "alone"}, 0},
+			{"no table", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "nope_seq"}, 0},
+			{"not fillable", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "text_seq"}, 0},
 			{"another database", p, sequence.Name{Keyspace: "main", Database: other, Table: "t_seq"}, 100},
-			{"no keyspace", p, sequence.Name{Keyspace: "nope", Database: p.name, Table: "t_seq"}, 0},
+			{"no database", p, sequence.Name{Keyspace: "main", Database: "nosuchdb", Table: "t_seq"}, 0},
+			{"no keyspace", p, sequence.Name{Keyspace: "nope", Database: p.name, Table: "t_seq"}, -1},
 			{"vschema", withVSchema, sequence.Name{Keyspace: "main", Database: withVSchema.name, Table: "shared_seq"}, 21},
 			{"table of the vschema missing", withVSchema, sequence.Name{Keyspace: "main", Database: withVSchema.name, Table: "later_seq"}, 1},
-			{"outside of the vschema", withVSchema, sequence.Name{Keyspace: "main", Database: other, Table: "t_seq"}, 1},
+			{"outside of the vschema", withVSchema, sequence.Name{Keyspace: "main", Database: other, Table: "t_seq"}, 0},
 		}
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
@@ -36,7 +37,7 @@ func TestFirstFree(t *testing.T) {
 					t.Fatal(err)
 				}
 				got, err := firstFree(t.Context(), cfg, tt.of)
-				if got != tt.want || (err != nil) != (tt.want == 0) {
+				if (err != nil) != (tt.want < 0) || err == nil && got != tt.want {
 					t.Errorf("firstFree = %d, %v, want %d", got, err, tt.want)
 				}
 			})

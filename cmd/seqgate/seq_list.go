@@ -178,7 +178,7 @@ func (c *cluster) readRow(ctx context.Context, name tableName) (row *seqRow, fau
 	if err != nil {
 		return nil, append(faults, err)
 	}
-	for _, fault := range rowFaults(quoted, rows) {
+	for _, fault := range rowFaults(quoted, rows, t.maxValue()) {
 		faults = append(faults, errors.New(fault))
 	}
 	if len(rows) == 1 {

@@ -10,7 +10,7 @@ import (
 )
 
 const seqSetAbout = `Sets the next_id of the sequence NAME to NEXT_ID, its cache to N, or both. next_id is only raised, and only to an id
-above those in use in the columns that the sequence fills and within their types, unless --force. Of a sequence that
+above those in use in the columns that the sequence fills and within their types and MAXVALUE, unless --force. Of a sequence that
 counts by key, all keys are raised to NEXT_ID, and those above it stay.
 
 Running seqgates (and Vitess) hold blocks of ids in memory: they go on with those, and meet the new next_id and cache at
@@ -130,6 +130,7 @@ func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, wan
 	if err != nil {
 		return inSequence(name, err)
 	}
+	row.last = t.maxValue()
 	lowered := false
 	err = e.edit(ctx, s, name, func(now *seqRow) (seqRow, error) {
 		to, err := row.decide(now)
@@ -151,7 +152,8 @@ const memoryNote = "running seqgates go on with the ids that they hold in memory
 type wantedRow struct {
 	next, cache int64 // 0: as it is
 	free        freeIDs
-	force       bool // whatever the row and free say
+	last        int64 // by the sequence's MAXVALUE
+	force       bool  // whatever the row and free say
 }
 
 // decide is a decision. An operator's next_id may repeat ids only by force.
@@ -190,6 +192,8 @@ func (w wantedRow) refusal(now *seqRow) error {
 		return fmt.Errorf("ids up to %d are in use: from %d on they would be given again; give at least %d, or --force", w.free.next-1, w.next, w.free.next)
 	case w.next > w.free.last:
 		return fmt.Errorf("the ids of the column that it fills end at %d: from %d on every INSERT would fail; give a smaller NEXT_ID, or --force", w.free.last, w.next)
+	case w.next > w.last:
+		return fmt.Errorf("its MAXVALUE is %d: from %d on it would give no ids; give a smaller NEXT_ID, or --force", w.last, w.next)
 	}
 	return nil
 }

@@ -299,3 +299,20 @@ func (p *place) server() *server {
 	})
 	return s
 }
+
+// MAXVALUE is the end of a sequence, unless --force.
+func TestSeqSetMaxValue(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		p := newPlace(t, s, "", "CREATE TABLE mx "+vitessSequence, "ALTER TABLE mx COMMENT 'vitess_sequence maxvalue=25'", "INSERT INTO mx VALUES (0, 1, 5)")
+		_, err := p.run(seqCommand("set"), "mx", "26")
+		wantError(t, p, err, 1, "its MAXVALUE is 25")
+		for _, args := range [][]string{{"mx", "25"}, {"mx", "300", "--force"}} {
+			if _, err := p.run(seqCommand("set"), args...); err != nil {
+				t.Errorf("%v: %v", args, err)
+			}
+		}
+		if out, err := p.run(seqCommand("list")); err != nil || !strings.Contains(out, "main.mx: the ids are used up: next_id 300 is past MAXVALUE 25") {
+			t.Errorf("list says %s, %v", out, err)
+		}
+	})
+}

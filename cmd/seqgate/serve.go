@@ -74,6 +74,7 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 		PrefetchShare: float64(cfg.Sequences.Prefetch) / 100,
 		Timeout:       cfg.Sequences.Timeout, Logger: log,
 	})
+	stores.dropped = sequences.Dropped
 	keyedSequences := newKeyedSequences(cfg, keyspaces, log)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -241,7 +242,8 @@ func newServer(cfg *Config, keyspaces map[string]*proxy.Keyspace, sequences *seq
 	return proxy.New(proxy.Config{
 		Keyspaces: keyspaces, Default: cfg.DefaultKeyspace, Users: proxyUsers(cfg.Users),
 		TLS: clientTLS, RequireTLS: cfg.TLS.Required, RSA: key,
-		Sequences: sequences, Keyed: keyed.get, VSchema: cfg.VSchema, OnExplicitID: cfg.Tables.OnExplicitIDOf, Logger: log, Version: version(),
+		Sequences: sequences, Keyed: keyed.get, VSchema: cfg.VSchema, OnExplicitID: cfg.Tables.OnExplicitIDOf,
+		FirstFree: func(ctx context.Context, name sequence.Name) (int64, error) { return firstFree(ctx, cfg, name) }, Logger: log, Version: version(),
 		MaxConnections: cfg.Limits.Connections, MaxUserConnections: cfg.Limits.PerUser, IdleBackends: cfg.Limits.IdleBackends,
 		ProxyFrom:        cfg.ProxyProtocol.From,
 		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle,

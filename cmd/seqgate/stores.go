@@ -17,6 +17,8 @@ type stores struct {
 	keyspaces map[string]*proxy.Keyspace
 	log       *slog.Logger
 
+	dropped func(sequence.Name) bool // whether DROP SEQUENCE took it away: see sequence.Registry
+
 	mu     sync.Mutex
 	opened []func() error // close what striped sequences opened
 }
@@ -52,8 +54,11 @@ func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspa
 		return store, err
 	}
 	return sequence.AutoCreate(store, k.Refills, func(ctx context.Context) (next, cache int64, err error) {
+		if s.dropped(name) { // its ids would be given again
+			return 0, 0, &sequence.Error{Kind: sequence.ErrNoTable, Sequence: name.String(), Text: "was dropped; use CREATE SEQUENCE or seqgate init"}
+		}
 		next, err = firstFree(ctx, s.cfg, name)
-		return next, sequence.DefaultCache, err
+		return max(1, next), sequence.DefaultCache, err
 	}), nil
 }
 
