@@ -38,6 +38,11 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if s.insert.FromQuery() {
 		return s.planQuery(p, b, prepared)
 	}
+	return s.planValues(p, sql, b, prepared)
+}
+
+// planValues judges the rows of the INSERT ... VALUES or SET in s.insert.
+func (s *session) planValues(p plan, sql []byte, b *Binding, prepared bool) (plan, error) {
 	keys, err := s.readRows(sql, b, prepared)
 	if errors.Is(err, parser.ErrServerRefuses) && !s.insert.HasColumns {
 		// Counted by the columns that are known here: they may have changed.
@@ -58,27 +63,32 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	if err != nil {
 		return p, err
 	}
-	p.fill, err = newFillPlan(&s.insert, b, s.slots, b.mode(s.state.mode))
+	if p.fill, err = newFillPlan(&s.insert, b, s.slots, b.mode(s.state.mode)); err != nil {
+		return p, err
+	}
 	p.fill.foundRows, p.fill.keys, p.fill.variables = s.has(mysql.CLIENT_FOUND_ROWS), keys, variables
 	if bound != nil {
 		p.fill.bound, p.fill.wrap = bound, false
 	}
-	switch {
-	case err != nil:
-		return p, err
-	case p.fill.params > 0 && !prepared:
-		return p, nil // a ? in a text: the server's own syntax error
-	case p.fill.rewrites() || p.fill.params > 0:
-		p.kind, p.effect = planFill, effectOfFill(&p.fill)
-	case variables:
-		p.kind = planFill
-	case p.fill.reports():
-		p.kind = planReport
-		p.effect = effectOfExplicit(&s.insert)
-	case p.fill.tells():
-		p.kind = planReport
+	if p.fill.params == 0 || prepared { // else a ? in a text: the server's own syntax error
+		p.kind, p.effect = s.kindOfFill(&p.fill, p.effect)
 	}
 	return p, nil
+}
+
+// kindOfFill gives what becomes of a statement whose ids are judged.
+func (s *session) kindOfFill(p *fillPlan, e effect) (planKind, effect) {
+	switch {
+	case p.rewrites() || p.params > 0:
+		return planFill, effectOfFill(p)
+	case p.variables:
+		return planFill, e
+	case p.reports():
+		return planReport, effectOfExplicit(&s.insert)
+	case p.tells():
+		return planReport, e
+	}
+	return planPass, e
 }
 
 // readRows reads what each row of the INSERT in s.insert says of its id, into

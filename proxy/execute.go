@@ -1,0 +1,355 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// stmtCommand reads a command about a prepared statement whole. The statement
+// is nil when seqgate need not know of it.
+func (s *session) stmtCommand() (st *statement, payload []byte, size int, err error) {
+	payload, size, err = s.frontPacket()
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if len(payload) < 5 {
+		return nil, payload, size, nil
+	}
+	id := binary.LittleEndian.Uint32(payload[1:])
+	if id == lastPrepared && s.mariaDB {
+		id = s.lastStmt // not the second one that seqgate may have prepared since
+		binary.LittleEndian.PutUint32(payload[1:], id)
+	}
+	st = s.stmts[id]
+	return st, payload, size, nil
+}
+
+// execute deals with a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE.
+func (s *session) execute() error {
+	if len(s.stmts) == 0 {
+		return s.executeUnseen()
+	}
+	st, payload, size, err := s.stmtCommand()
+	if err != nil {
+		return err
+	}
+	switch {
+	case st != nil && st.next != nil && payload[0] == comStmtBulkExecute:
+		s.front.skip(size)
+		return mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as to any SELECT
+	case st != nil && st.next != nil:
+		err := s.readNext(st, payload)
+		s.front.skip(size)
+		if err != nil {
+			return err
+		}
+		return s.answerNext(*st.next, true)
+	case st != nil && st.calls != nil:
+		return s.executeCalls(st, payload, size)
+	case st != nil && st.writes:
+		return s.executeInsert(st, payload, size)
+	}
+	return s.executeSeen(st, payload, size)
+}
+
+// executeUnseen relays an execution of a statement that seqgate keeps nothing of,
+// however long it is.
+func (s *session) executeUnseen() error {
+	length, _, err := s.front.header()
+	if err != nil {
+		return &frontError{err}
+	}
+	n := min(length, executeFlags+1)
+	if err := s.front.need(headerSize + n); err != nil {
+		return &frontError{err}
+	}
+	return s.pass(executeShape(s.front.unread()[headerSize:][:n]))
+}
+
+// executeShape gives the shape of the answer to a COM_STMT_EXECUTE.
+func executeShape(payload []byte) shape {
+	if len(payload) > executeFlags && payload[executeFlags]&cursorTypes != 0 {
+		return shapeCursor
+	}
+	return shapeResults
+}
+
+// executeSeen relays an execution, with what it does to the session.
+func (s *session) executeSeen(st *statement, payload []byte, size int) error {
+	var e effect
+	if st != nil {
+		e = st.effect
+	}
+	return s.passCommand(payload, size, executeShape(payload), e)
+}
+
+// executeInsert executes an INSERT or REPLACE, with ids where some are open.
+func (s *session) executeInsert(st *statement, payload []byte, size int) error {
+	var err error
+	if st.fill != nil {
+		err = s.knowLastID()
+	}
+	if err == nil {
+		err = s.stillBound(st)
+	}
+	if err != nil {
+		s.front.skip(size)
+		return err
+	}
+	if st.fill == nil {
+		return s.executeSeen(st, payload, size)
+	}
+	if st.fill.binding.ticket {
+		return s.executeTicket(st, payload, size)
+	}
+	if st.query != nil {
+		return s.executeQuery(st, payload, size)
+	}
+	if payload[0] == comStmtBulkExecute {
+		return s.executeBulk(st, payload, size)
+	}
+	p := st.execution()
+	params, err := s.readExecute(st, payload)
+	if err == nil {
+		params, err = s.withVariables(st, params)
+	}
+	if err == nil {
+		err = s.openRows(st, &p, params)
+	}
+	if err != nil {
+		s.front.skip(size)
+		return errors.Join(err, s.dropLong(st))
+	}
+	return s.executeFill(st, &p, params, payload[5], size)
+}
+
+// execution gives the plan of one execution, of which nothing was read yet.
+func (st *statement) execution() fillPlan {
+	p := *st.fill
+	p.open, p.lowest, p.highest, p.prepared = 0, 0, 0, true
+	return p
+}
+
+// stillBound checks that the table's ids are still made as when the statement
+// was prepared.
+func (s *session) stillBound(st *statement) error {
+	b, err := s.binding(st.schema, st.table)
+	if err != nil || b == nil && st.fill == nil {
+		return err
+	}
+	if b == nil || st.fill == nil || !st.holds(b, s.state.mode) || st.query != nil && (s.state.mode != st.mode || s.state.database != st.database) {
+		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
+	}
+	st.fill.binding = b
+	return nil
+}
+
+// holds reports whether what was judged of the text at PREPARE is so still, with
+// this binding and in this mode.
+func (st *statement) holds(b *Binding, m parser.Mode) bool {
+	was := st.fill.binding
+	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
+	if m != st.mode && st.fill.bound != nil {
+		return false // names of variables may read in another way
+	}
+	return b.Column == was.Column && b.key == was.key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional && b.ticket == was.ticket &&
+		(st.listed || slices.Equal(b.Columns, was.Columns)) &&
+		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
+}
+
+// readExecute reads the parameters of an execution.
+func (s *session) readExecute(st *statement, payload []byte) ([]param, error) {
+	const header, countAvailable = 10, 8
+	r := paramReader{b: payload, at: header}
+	if len(payload) < header {
+		return nil, malformedExecute()
+	}
+	named := s.has(mysql.CLIENT_QUERY_ATTRIBUTES)
+	count := uint64(st.params)
+	if named && payload[5]&countAvailable != 0 {
+		count = r.number()
+	}
+	if count == 0 && st.params == 0 && !r.bad {
+		return nil, nil
+	}
+	params := r.readParams(count, named, st.types, st.long)
+	if r.bad || len(params) < st.params {
+		return nil, malformedExecute()
+	}
+	st.types = st.types[:0]
+	for _, p := range params {
+		st.types = append(st.types, param{typ: p.typ, name: p.name})
+	}
+	return params, nil
+}
+
+func malformedExecute() error {
+	return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet: COM_STMT_EXECUTE")
+}
+
+// openRows counts the rows whose ids are open in an execution with these
+// parameters.
+func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
+	for _, slot := range st.slots {
+		v := s.decide(p, slot, params)
+		switch v.State {
+		case parser.Open:
+			p.open++
+		case parser.Unknown:
+			return unsupported("a value of this type, or sent by COM_STMT_SEND_LONG_DATA, for '"+p.binding.Column+"'", p.binding.Table,
+				"bind the id as an integer")
+		}
+		p.noteExplicit(v)
+	}
+	return nil
+}
+
+// decide gives what a row says of its id in an execution with these parameters.
+func (s *session) decide(p *fillPlan, slot parser.Slot, params []param) parser.Slot {
+	mode := p.binding.mode(s.state.mode)
+	if slot.State == parser.Param {
+		slot = params[slot.Param].slot(mode, p.ignore)
+	}
+	return p.binding.judge(slot, mode.Strict && !p.ignore)
+}
+
+// executeFill sends the execution of the statement that fits: the client's own
+// when it can go as it came, else the one with a parameter for each id.
+func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags byte, size int) error {
+	id := st.id
+	flags &^= cursorTypes // MariaDB has none on RETURNING
+	err := s.beforeExecute(st, p)
+	if err == nil && p.runsFilled() {
+		id = st.filled
+		params, err = s.fillParams(st, p, params)
+	}
+	if err != nil {
+		s.front.skip(size)
+		return err
+	}
+	if err := s.sendExecute(id, flags, params, size); err != nil {
+		return err
+	}
+	err = s.settleExecute(st, p)
+	other := st.filled
+	if p.runsFilled() {
+		other = st.id
+	}
+	if len(st.long) > 0 && other != 0 {
+		s.out.silent = err == nil
+		err = errors.Join(err, s.resetBackend(other))
+	}
+	st.long = nil
+	return err
+}
+
+// beforeExecute prepares the backend session for an execution.
+func (s *session) beforeExecute(st *statement, p *fillPlan) error {
+	switch {
+	case p.runsFilled() && st.filled == 0:
+		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
+	case !p.rewrites():
+		return s.before(st.effect)
+	case !p.wrap:
+		return s.before(mayLook)
+	}
+	return nil
+}
+
+// dropLong forgets values that were sent ahead for an execution that was refused.
+func (s *session) dropLong(st *statement) error {
+	if len(st.long) == 0 {
+		return nil
+	}
+	st.long = nil
+	err := s.resetBackend(st.id)
+	if st.filled != 0 {
+		err = errors.Join(err, s.resetBackend(st.filled))
+	}
+	return err
+}
+
+func (s *session) settleExecute(st *statement, p *fillPlan) error {
+	switch {
+	case p.rewrites():
+		return s.settleFill(p, target{st.schema, st.table})
+	case p.reports():
+		err := s.settleExplicit(p)
+		if !p.wrap {
+			s.after(st.effect)
+		}
+		return err
+	case p.tells():
+		err := s.settleExplicit(p)
+		s.after(st.effect)
+		return err
+	}
+	err := s.relayComposed(shapeResults)
+	s.after(st.effect)
+	return err
+}
+
+// fillParams takes ids for the open rows and puts them among the parameters.
+func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]param, error) {
+	open := func(row int) bool { return s.decide(p, st.slots[row], params).State == parser.Open }
+	if err := s.takeIDs(p, open, params); err != nil {
+		return nil, err
+	}
+	return withIDs(st.slots, params, open, func(n int) param { return idParam(p.id(n)) }), nil
+}
+
+// withIDs gives the parameters of the filled statement: those of the client's own,
+// and the n-th id in the place of the n-th row that is open.
+func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id func(n int) T) []T {
+	all := make([]T, 0, len(params)+len(slots))
+	taken, n := 0, 0
+	for row, slot := range slots {
+		all = append(all, params[taken:slot.Param]...)
+		taken = slot.Param
+		if slot.State == parser.Explicit || !open(row) {
+			continue
+		}
+		all = append(all, id(n))
+		n++
+		if slot.State == parser.Param {
+			taken++
+		}
+	}
+	return append(all, params[taken:]...)
+}
+
+// sendExecute sends an execution and skips the client's own, in which the values
+// of its parameters stand, by its size.
+func (s *session) sendExecute(id uint32, flags byte, params []param, size int) error {
+	if size > 0 {
+		s.scratch = s.appendExecute(s.packetBuffer(), id, flags, params)
+		s.front.skip(size)
+		return s.sendPacket(s.scratch)
+	}
+	flags, named := s.counted(flags)
+	parts := [][]byte{appendExecuteHead(nil, id, flags, params, named)}
+	for i := range params {
+		parts = append(parts, params[i].bytes())
+	}
+	return s.sendLong(parts...)
+}
+
+func (s *session) appendExecute(dst []byte, id uint32, flags byte, params []param) []byte {
+	flags, named := s.counted(flags)
+	return appendExecute(dst, id, flags, params, named)
+}
+
+// counted gives the flags of an execution: with query attributes agreed on, the
+// count of its parameters has to be told, and each has a name.
+func (s *session) counted(flags byte) (_ byte, named bool) {
+	const countAvailable = 8
+	if named = s.has(mysql.CLIENT_QUERY_ATTRIBUTES); named {
+		flags |= countAvailable
+	}
+	return flags, named
+}

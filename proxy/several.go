@@ -1,0 +1,202 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// queryParts deals with a text of several statements. Where one of them may need
+// seqgate they are sent one by one, and their results told as one answer.
+func (s *session) queryParts(payload []byte, begin, size int) error {
+	split, err := s.mustSplit(payload[begin:])
+	if err != nil {
+		s.front.skip(size)
+		return err
+	}
+	if !split {
+		return s.passCommand(payload, size, shapeResults, effectOfParts(payload[begin:]))
+	}
+	text := parser.TrimEnd(payload)
+	if size > 0 {
+		text = bytes.Clone(text)
+	}
+	s.front.skip(size)
+	s.out.parts = true
+	defer func() { s.out.part, s.out.rest = nil, nil }() // an idle session holds no text
+	for rest := text[begin:]; len(rest) > 0; {
+		if rest, err = s.runParts(text[:begin], rest); err != nil {
+			s.out.more = false
+			return err
+		}
+	}
+	return nil
+}
+
+// runParts runs the statements of a text one by one, up to the first that fails
+// or that changes how the text after it reads; what is left is returned.
+func (s *session) runParts(attributes, text []byte) (rest []byte, err error) {
+	spans, err := s.split(text)
+	if len(spans) == 0 {
+		return nil, err
+	}
+	last := len(spans) - 1
+	switch {
+	case errors.Is(err, parser.ErrModeChange):
+		rest = text[spans[last].Start:spans[last].End]
+		spans = spans[:last]
+	case err != nil:
+		return nil, s.runBeforeCompound(attributes, text, spans)
+	}
+	return s.runAll(attributes, text, spans, rest)
+}
+
+// runBeforeCompound runs the statements before one that cannot be taken apart,
+// and then sends that with all after it as it came: a compound body is the
+// server's own.
+func (s *session) runBeforeCompound(attributes, text []byte, spans []parser.Span) error {
+	compound := text[spans[len(spans)-1].Start:]
+	if _, err := s.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || s.answer.failed {
+		return err
+	}
+	if err := s.refuseBeside(compound); err != nil {
+		return err
+	}
+	s.out.more, s.out.part, s.out.rest = false, nil, nil
+	unseen := unknownEffect(compound) | changesSchema | makesTemporary
+	if err := s.before(unseen); err != nil {
+		return err
+	}
+	if err := s.send(append(slices.Clone(attributes), compound...)); err != nil {
+		return err
+	}
+	err := s.relayPart()
+	s.after(unseen)
+	return err
+}
+
+// runAll runs statements one by one, up to the first that fails. More are to
+// follow when rest is not empty; it is returned unless a statement failed.
+func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []byte) ([]byte, error) {
+	for i, span := range spans {
+		s.out.more = i < len(spans)-1 || len(rest) > 0
+		s.out.part, s.out.rest = text[span.Start:span.End], text[span.End:]
+		if err := s.queryPart(attributes, s.out.part); err != nil {
+			return nil, err
+		}
+		if s.answer.failed {
+			return nil, nil
+		}
+	}
+	return rest, nil
+}
+
+// queryPart deals with one statement of several. attributes stands before each
+// text.
+func (s *session) queryPart(attributes, sql []byte) error {
+	s.answer.failed = false
+	if parser.MayCall(sql) {
+		p, err := s.planCallsText(sql)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			return s.runCalls(p, attributes, sql)
+		}
+	}
+	return s.queryPlain(attributes, sql)
+}
+
+// split splits a text. The session is asked how it reads only if that matters.
+func (s *session) split(sql []byte) (spans []parser.Span, err error) {
+	if !s.state.environmentKnown {
+		readings := parser.Readings(sql, s.mariaDB)
+		for i, m := range readings {
+			other, otherErr := parser.Split(nil, sql, m)
+			if i > 0 && (!slices.Equal(other, spans) || !sameReason(otherErr, err)) {
+				readings = nil
+				break
+			}
+			spans, err = other, otherErr
+		}
+		if len(readings) > 0 {
+			return spans, err
+		}
+	}
+	if err := s.know(); err != nil {
+		return nil, err
+	}
+	return parser.Split(nil, sql, s.state.mode)
+}
+
+// sameReason reports whether two errors of parser.Split are of one kind.
+func sameReason(a, b error) bool {
+	return (a == nil) == (b == nil) && errors.Is(a, parser.ErrModeChange) == errors.Is(b, parser.ErrModeChange)
+}
+
+// mustSplit reports whether a statement of a text may need seqgate, so that the
+// text cannot go to the server as it is.
+func (s *session) mustSplit(sql []byte) (bool, error) {
+	calls := parser.MayCall(sql)
+	if !calls && (!mayNeedSeqgate(sql) && !s.executesNamed(sql) || !changesWhatFollows(sql) && s.writesElsewhere(sql, false)) {
+		return false, nil
+	}
+	spans, err := s.split(sql)
+	if errors.Is(err, parser.ErrModeChange) || err != nil && len(spans) > 1 {
+		return true, nil
+	}
+	if errors.Is(err, parser.ErrCompound) && parser.Sniff(sql) == parser.DDL {
+		return false, s.refuseBehindRoutines(sql)
+	}
+	if err != nil && !errors.Is(err, parser.ErrCompound) && changesWhatFollows(sql) {
+		return false, errNotRead
+	}
+	if err != nil {
+		return false, s.refuseBeside(sql)
+	}
+	for _, span := range spans {
+		part := sql[span.Start:span.End]
+		if calls && parser.MayCall(part) {
+			return true, nil
+		}
+		switch parser.Sniff(part) {
+		case parser.Next, parser.Load, parser.Carrier, parser.Prepare, parser.Kill:
+			return true, nil
+		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute, parser.Deallocate:
+			return true, nil // what follows can be judged only after it ran
+		case parser.Show:
+			if parser.SniffOwn(part) != parser.NoOwn {
+				return true, nil
+			}
+		case parser.Insert, parser.Replace:
+			if p, err := s.planTicket(s.planInsert(plan{}, part, false)); err != nil || p.kind != planPass {
+				return true, nil // its own turn tells
+			}
+		}
+	}
+	return false, nil
+}
+
+// mayNeedSeqgate looks for the words without which no statement of a text needs
+// more than being passed on.
+func mayNeedSeqgate(sql []byte) bool {
+	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate")
+}
+
+// changesWhatFollows looks for the words without which no statement of a text
+// changes to which table a name after it belongs, and whether that has a sequence,
+// nor needs seqgate whatever it writes to.
+func changesWhatFollows(sql []byte) bool {
+	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate")
+}
+
+// effectOfParts is that of a text of several statements.
+func effectOfParts(sql []byte) effect {
+	e := unknownEffect(sql)
+	if changesWhatFollows(sql) || parser.Mentions(sql, "truncate") {
+		e |= changesSchema | makesTemporary
+	}
+	return e
+}
