@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -39,7 +40,7 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 	}
 	c := newCluster(ctx, cfg)
 	defer func() { err = errors.Join(err, c.close()) }()
-	b, err := c.binding(tableName{name.Keyspace, name.Table})
+	b, err := c.binding(cfg.spelled(tableName{name.Keyspace, name.Table}))
 	if serverError(err, 1049) { // ER_BAD_DB_ERROR
 		return 0, nil
 	}
@@ -48,6 +49,25 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 	}
 	free, err := c.free(ctx, b)
 	return free.next, err
+}
+
+// spelled returns the name of a sequence as the vschema writes it, if that has it in another case only: to a server whose
+// names have no case it is the same.
+func (cfg *Config) spelled(name tableName) tableName {
+	if cfg.VSchema == nil {
+		return name
+	}
+	all := map[tableName][]filled{}
+	vschemaBindings(cfg, all)
+	if _, ok := all[name]; ok {
+		return name
+	}
+	for other := range all {
+		if other.keyspace == name.keyspace && strings.EqualFold(other.table, name.table) {
+			return other
+		}
+	}
+	return name
 }
 
 // free reads the ids in use in all that a sequence fills, at the same time; a server's pool bounds how many of its tables

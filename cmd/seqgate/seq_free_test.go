@@ -27,6 +27,7 @@ func TestFirstFree(t *testing.T) {
 			{"no database", p, sequence.Name{Keyspace: "main", Database: "nosuchdb", Table: "t_seq"}, 0},
 			{"no keyspace", p, sequence.Name{Keyspace: "nope", Database: p.name, Table: "t_seq"}, -1},
 			{"vschema", withVSchema, sequence.Name{Keyspace: "main", Database: withVSchema.name, Table: "shared_seq"}, 21},
+			{"vschema, another case", withVSchema, sequence.Name{Keyspace: "main", Database: withVSchema.name, Table: "Shared_SEQ"}, 21},
 			{"table of the vschema missing", withVSchema, sequence.Name{Keyspace: "main", Database: withVSchema.name, Table: "later_seq"}, 1},
 			{"outside of the vschema", withVSchema, sequence.Name{Keyspace: "main", Database: other, Table: "t_seq"}, 0},
 		}
