@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -41,7 +42,9 @@ func (s *session) planCalls(sql []byte) (*callPlan, error) {
 		if p.names[i], p.known[i], err = s.resolveCall(&p.stmt.Calls[i]); err != nil {
 			return nil, err
 		}
-		ours = ours || p.known[i]
+		// LASTVAL() may be a function of the client's own.
+		named := p.stmt.Calls[i].Sequence.Name != ""
+		ours = ours || p.known[i] && (named || len(s.values.of) > 0)
 	}
 	if !ours {
 		return nil, nil
@@ -78,9 +81,11 @@ func (s *session) resolveCall(c *parser.ValueCall) (name sequence.Name, known bo
 
 // refuseCall refuses a call in a place where one value would stand for several.
 func refuseCall(fault string, name sequence.Name) error {
-	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf(
-		"seqgate does not yet support %s (sequence '%s'); take the values first (SELECT NEXT n VALUES FROM %s), and write them as literals",
-		fault, name, name.Table))
+	instead := fmt.Sprintf("take the values first (SELECT NEXT n VALUES FROM %s), and write them as literals", name.Table)
+	if strings.HasPrefix(fault, "SETVAL") {
+		instead = "run SELECT SETVAL alone with literals, or seqgate seq set"
+	}
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf("seqgate does not yet support %s (sequence '%s'); %s", fault, name, instead))
 }
 
 // knownSequence finds a sequence of the vschema's, or a table with the columns of

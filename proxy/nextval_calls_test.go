@@ -229,6 +229,21 @@ func TestCallsOfTheServer(t *testing.T) {
 	})
 }
 
+// LASTVAL() may be a function of the client's.
+func TestLastValueOfTheClients(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		if s.IsMariaDB() {
+			t.Skip("MariaDB has no function of that name without a sequence")
+		}
+		g := nextGate(t, s)
+		exec(t, g.direct, "CREATE FUNCTION lastval() RETURNS INT DETERMINISTIC RETURN 5")
+		c := conn(t, g.open(t, ""))
+		if got := value[int](t, c, "SELECT lastval()"); got != 5 {
+			t.Errorf("lastval() is %d, want the client's own: 5", got)
+		}
+	})
+}
+
 // Calls of the server's own beside seqgate's stay as they are.
 func TestCallsBesideTheServers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
