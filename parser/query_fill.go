@@ -15,7 +15,8 @@ const (
 // QueryFill says how AppendQueryFilled fills the ids of a query's rows.
 type QueryFill struct {
 	First, Block int64 // the ids are First, First+1, ..., at most Block of them
-	Highest      int64 // no row's own id may be larger, up to 2^63-1; see QueryHighest
+	// No row's own id from 1 to 2^63-1 may lie outside of these; see QueryLowest.
+	Lowest, Highest int64
 	// Wrap has the first generated id written as LAST_INSERT_ID(id). WrapOwn has
 	// each row's own id evaluated by it, so that the server tells the last one.
 	Wrap, WrapOwn bool
@@ -28,8 +29,8 @@ type QueryFill struct {
 }
 
 // QueryOverrun stands in the text of the server's error 1690 when the query of a
-// statement made by AppendQueryFilled gave rows beyond the Block, or an id above
-// Highest. None of its rows is in a table that can undo a statement then, nor,
+// statement made by AppendQueryFilled gave rows beyond the Block, or an id outside
+// of Lowest to Highest. None of its rows is in a table that can undo a statement then, nor,
 // with CountFirst and no ids of the rows' own, in any other.
 const QueryOverrun = "`seqgate_n`"
 
@@ -255,9 +256,9 @@ func (s *InsertStmt) appendFilledOwn(dst []byte, f QueryFill) []byte {
 	}
 	dst = append(dst, "IF("+s.isOpen("`e`", f.NegativeOpen)+", "...)
 	dst = appendGenerated(dst, f, guard, "`k`")
-	dst = append(dst, ", IF(`e` > "...)
-	dst = strconv.AppendInt(dst, f.Highest, 10)
-	dst = append(dst, " AND `e` <= 9223372036854775807, "+overrun+", "...)
+	dst = append(dst, ", IF(`e` BETWEEN 1 AND 9223372036854775807 AND `e` NOT BETWEEN "...)
+	dst = append(strconv.AppendInt(dst, f.Lowest, 10), " AND "...)
+	dst = append(strconv.AppendInt(dst, f.Highest, 10), ", "+overrun+", "...)
 	// A FLOAT has fewer digits as text than it is made of.
 	dst = appendCarried(append(dst, "IF(ABS(`e` - "...), s.bound.index+1)
 	dst = append(dst, ") > 0.5, "+inexact+", "...)

@@ -48,6 +48,9 @@ func (s *session) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 	case s.insert.Params > 0 && !prepared:
 		return p, nil // a ? in a text: the server's own syntax error
 	}
+	if s.insert.Returning {
+		return p, unsupported("INSERT ... SELECT ... RETURNING", b.Table, "leave RETURNING out, and read the rows from LAST_INSERT_ID() on")
+	}
 	p.kind, p.effect = planQuery, 0
 	p.fill = fillPlan{binding: b, wrap: !s.insert.UsesLastInsertID, ignore: s.insert.Ignore, upsert: s.insert.OnDuplicate,
 		foundRows: s.has(mysql.CLIENT_FOUND_ROWS), fromQuery: true}
@@ -158,7 +161,7 @@ func (s *session) fillQuery(q *insertQuery) (okPacket, error) {
 	}
 	plain := !p.binding.AutoIncrement
 	text := s.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
-		First: p.first, Block: p.open, Highest: p.highest,
+		First: p.first, Block: p.open, Lowest: p.lowest, Highest: p.highest,
 		Wrap: p.wrap, WrapOwn: p.wrap && p.open == 0 && plain,
 		CountFirst: !p.binding.Transactional, NegativeOpen: s.negativeOpen(p),
 		TellUpdated: p.upsert && p.wrap && (p.open > 0 || plain),

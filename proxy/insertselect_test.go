@@ -206,6 +206,12 @@ func TestRefusedQueries(t *testing.T) {
 				t.Errorf("%s: got %v, want error 1235 that names the table and %q", tt.statement, err, tt.text)
 			}
 		}
+		if s.IsMariaDB() {
+			_, err := c.ExecContext(t.Context(), "INSERT INTO users (u) SELECT u FROM s RETURNING id, u")
+			if errno(err) != 1235 || !strings.Contains(err.Error(), "RETURNING") {
+				t.Errorf("with RETURNING: got %v, want error 1235 that names it", err)
+			}
+		}
 		g.checkUsers(t, "")
 	})
 }
