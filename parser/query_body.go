@@ -3,10 +3,11 @@ package parser
 // queryBody is the query of an INSERT or REPLACE ... SELECT, TABLE or WITH, as
 // offsets into the text.
 type queryBody struct {
-	begin, end int   // from its first token to behind its last
-	params     int   // placeholders in the text before end
-	ordered    []int // behind each ORDER BY that has no LIMIT and orders the whole query
-	columns    int   // how many it has to give
+	begin, end int    // from its first token to behind its last
+	params     int    // placeholders in the text before end
+	ordered    []int  // behind each ORDER BY that has no LIMIT and orders the whole query
+	columns    int    // how many it has to give
+	names      string // what all names of seqgate's own begin with
 }
 
 // ParseQuery reads one INSERT or REPLACE whose rows come from a query: SELECT,

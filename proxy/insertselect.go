@@ -39,7 +39,7 @@ func (s *session) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 	if b.key.name != "" {
 		return p, unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
 	}
-	err := s.insert.BindQuery(b.Column, b.Columns)
+	err := s.insert.BindQuery(b.Column, b.Columns, s.srv.queryNames)
 	switch {
 	case errors.Is(err, parser.ErrServerRefuses):
 		return p, nil
@@ -70,7 +70,7 @@ func (s *session) insertFromQuery(q *insertQuery, t target) error {
 			return s.queryError(q, err)
 		}
 		ok, err := s.fillQuery(q)
-		if !overran(err) {
+		if !s.overran(err) {
 			return s.settleQuery(q, t, ok, err)
 		}
 		if isInexact(err) {
@@ -199,10 +199,10 @@ func (s *session) executeOnce(text []byte, params []param) (id uint32, err error
 
 // overran reports whether a statement failed because its query gave more rows than
 // were counted.
-func overran(err error) bool {
+func (s *session) overran(err error) bool {
 	var refused *serverError
 	return errors.As(err, &refused) && refused.code() == mysql.ER_DATA_OUT_OF_RANGE &&
-		bytes.Contains(refused.packet, []byte(parser.QueryOverrun))
+		bytes.Contains(refused.packet, []byte(s.srv.queryNames+parser.QueryOverrun))
 }
 
 // isInexact tells the other reason for which a statement made here fails so.
