@@ -47,6 +47,31 @@ func (s *InsertStmt) FromQuery() bool { return s.query.begin > 0 }
 // that the query gives, so that rows may have ids of their own.
 func (s *InsertStmt) HasOwn() bool { return s.bound.index >= 0 }
 
+// OwnIndex gives the place of that column among those of the query, from 0; -1
+// without it.
+func (s *InsertStmt) OwnIndex() int { return s.bound.index }
+
+// Query gives the query's text. sql is the text given to ParseQuery.
+func (s *InsertStmt) Query(sql []byte) []byte { return sql[s.query.begin:s.query.end] }
+
+// IsUnion reports whether the query is a UNION, EXCEPT or INTERSECT.
+func (s *InsertStmt) IsUnion() bool { return s.query.union }
+
+// Divides reports whether the query has a quotient.
+func (s *InsertStmt) Divides() bool { return s.query.divides }
+
+// Averages reports whether the query has an average.
+func (s *InsertStmt) Averages() bool { return s.query.averages }
+
+// ReadsVariables reports whether the query reads user or system variables.
+func (s *InsertStmt) ReadsVariables() bool { return s.query.variables }
+
+// Merges reports whether AppendQueryFilled makes a statement into which MariaDB may
+// merge the query, so that its rows are not kept in between.
+func (s *InsertStmt) Merges(f QueryFill) bool {
+	return s.mode.MariaDB && !s.HasOwn() && !f.CountFirst
+}
+
 // QueryParams gives how many placeholders stand in the query. They are the first
 // of the statement's.
 func (s *InsertStmt) QueryParams() int { return s.query.params }
@@ -177,7 +202,7 @@ func (s *InsertStmt) AppendQueryFilled(dst, sql []byte, f QueryFill) []byte {
 	}
 	e.copyTo(s.query.end)
 	e.dst = append(e.dst, "\n)"...)
-	if s.mode.MariaDB && !s.HasOwn() && !f.CountFirst {
+	if s.Merges(f) {
 		e.dst = s.appendMerged(e.dst, f)
 	} else {
 		e.dst = s.appendRows(s.appendNumbered(e.dst, f), f)

@@ -65,6 +65,9 @@ func (s *session) insertFromQuery(q *insertQuery, t target) error {
 			return err
 		}
 	}
+	if err := s.checkQueryTypes(q); err != nil {
+		return err
+	}
 	for attempt := range int64(queryAttempts) {
 		if err := s.countQuery(q, attempt); err != nil {
 			return s.queryError(q, err)

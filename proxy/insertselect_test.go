@@ -439,10 +439,11 @@ func TestQueryOrderOfMyISAM(t *testing.T) {
 			"CREATE TABLE native LIKE t", "CREATE TABLE u (a INT, b VARCHAR(200))",
 			"INSERT INTO u WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 500) SELECT n % 100, CONCAT(n * 7919 % 1000, REPEAT('x', n % 100)) FROM r")
 		createSequence(t, c, "t_seq", 1, 10)
+		exec(t, c, "SET group_concat_max_len = 1000000")
 		for _, query := range []string{"(a, b) SELECT a, b FROM u ORDER BY b", "(id, a, b) SELECT NULL, a, b FROM u ORDER BY b DESC", "(a, b) SELECT a, b FROM u"} {
 			exec(t, c, "TRUNCATE TABLE native", "TRUNCATE TABLE t", "INSERT IGNORE INTO native "+query, "INSERT IGNORE INTO t "+query)
-			const all = "SELECT MD5(GROUP_CONCAT(a, b ORDER BY id)) FROM "
-			if want, got := value[string](t, c, all+"native"), value[string](t, c, all+"t"); want != got {
+			const all = "SELECT CRC32(GROUP_CONCAT(a, b ORDER BY id)) FROM "
+			if want, got := value[int64](t, c, all+"native"), value[int64](t, c, all+"t"); want != got {
 				t.Errorf("%s: other rows than natively", query)
 			}
 		}
