@@ -242,6 +242,8 @@ func (q *queryScan) cannotRepeat(t token) string {
 			return " ... SELECT with LAST_INSERT_ID(expression)"
 		}
 	case !isName(t):
+	case q.is(t, "examined") && q.lastIs("rows"):
+		return " ... SELECT with LIMIT ROWS EXAMINED"
 	case q.names(t, "last_insert_id"):
 		q.lastInsertID, q.called = true, q.last != '@' && q.last != '.'
 	case q.names(t, "identity"):

@@ -65,15 +65,16 @@ func TestQueryMerged(t *testing.T) {
 
 func TestQueryRefused(t *testing.T) {
 	tests := map[string]string{
-		"insert into t select @a := 1":                "user variable",
-		"insert into t (a) select last_insert_id(5)":  "LAST_INSERT_ID(expression)",
-		"insert into t (a) select 0x41, 1":            "hexadecimal",
-		"insert into t (a) select (1":                 "of this form",
-		"insert into t (a) select 1)":                 "of this form",
-		"insert into t (a) select 1 /*!40000 + 1 */":  "version comment",
-		"insert into t (a) values (1)":                "VALUES",
-		"insert into t (a) select 1; select 2":        "SELECT",
-		"insert into t (a) select 1 on duplicate key": "of this form",
+		"insert into t select @a := 1":                            "user variable",
+		"insert into t (a) select last_insert_id(5)":              "LAST_INSERT_ID(expression)",
+		"insert into t (a) select 0x41, 1":                        "hexadecimal",
+		"insert into t (a) select 1 from s limit rows examined 9": "LIMIT ROWS EXAMINED",
+		"insert into t (a) select (1":                             "of this form",
+		"insert into t (a) select 1)":                             "of this form",
+		"insert into t (a) select 1 /*!40000 + 1 */":              "version comment",
+		"insert into t (a) values (1)":                            "VALUES",
+		"insert into t (a) select 1; select 2":                    "SELECT",
+		"insert into t (a) select 1 on duplicate key":             "of this form",
 	}
 	for sql, want := range tests {
 		var s InsertStmt

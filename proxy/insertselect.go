@@ -65,6 +65,9 @@ func (s *session) insertFromQuery(q *insertQuery, t target) error {
 			return err
 		}
 	}
+	if err := s.checkQueryParams(q); err != nil {
+		return err
+	}
 	if err := s.checkQueryTypes(q); err != nil {
 		return err
 	}

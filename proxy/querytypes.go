@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -201,4 +203,34 @@ func (c queryColumn) notNumeric() string {
 		return "a GEOMETRY"
 	}
 	return ""
+}
+
+// checkQueryParams refuses values that servers do not keep in a query which stands
+// in another: a parameter there is text of the connection's character set, on MySQL
+// a VARCHAR. What is no such text is changed, and what is longer is cut.
+func (s *session) checkQueryParams(q *insertQuery) error {
+	const longest = 65535
+	unicode := strings.HasPrefix(s.state.mode.Charset.String(), "utf8")
+	for i := range q.params[:min(len(q.params), s.insert.QueryParams())] {
+		p := &q.params[i]
+		if p.null || !p.isText() {
+			continue
+		}
+		_, _, size := lengthEncoded(p.value)
+		value := p.value[size:]
+		if !s.mariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
+			return unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.binding.Table, "use INSERT ... VALUES")
+		}
+	}
+	return nil
+}
+
+// isText reports whether the parameter is sent as text or bytes.
+func (p *param) isText() bool {
+	switch byte(p.typ) {
+	case mysql.MYSQL_TYPE_VARCHAR, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_STRING,
+		mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
+		return true
+	}
+	return false
 }

@@ -102,3 +102,38 @@ func TestOwnIDTypesOfQueries(t *testing.T) {
 		}
 	})
 }
+
+// Long and binary parameters of a query arrive whole, or are refused.
+func TestQueryParamsWhole(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		c := conn(t, g.open(t, ""))
+		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, b LONGBLOB)", "CREATE TABLE native LIKE t")
+		createSequence(t, c, "t_seq", 1, 10)
+		for _, tt := range []struct {
+			name   string
+			value  any
+			refuse bool // on MariaDB only what is binary
+		}{
+			{"long", strings.Repeat("x", 65536), true},
+			{"binary", []byte{0xff, 0xfe, 0}, true},
+			{"as long as it goes", strings.Repeat("x", 65535), false},
+			{"UTF-8", []byte("grö\x00ße"), false},
+			{"number", int64(-1), false},
+			{"none", nil, false},
+		} {
+			exec(t, c, "DELETE FROM t", "DELETE FROM native")
+			_, _ = c.ExecContext(t.Context(), "INSERT INTO native (b) SELECT ?", tt.value)
+			_, err := c.ExecContext(t.Context(), "INSERT INTO t (b) SELECT ?", tt.value)
+			if tt.refuse && (!s.IsMariaDB() || tt.name == "binary") {
+				checkErrno(t, err, 1235)
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", tt.name, err)
+			} else if same := value[bool](t, c, "SELECT t.b <=> native.b FROM t, native"); !same {
+				t.Errorf("%s: another value was written", tt.name)
+			}
+		}
+	})
+}
