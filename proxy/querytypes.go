@@ -132,7 +132,7 @@ func (s *session) checkQueryTypes(q *insertQuery) error {
 		return nil
 	}
 	return unsupported("INSERT ... SELECT of the expression '"+columns[i].name+"', which may have more digits than its type, in a query whose rows the server keeps,",
-		table, "CAST it to the column's type")
+		table, "CAST it to the column's type, without an alias")
 }
 
 // losesDigits reports whether a column's values may have digits that its declared
@@ -141,7 +141,7 @@ func (s *session) checkQueryTypes(q *insertQuery) error {
 func (s *session) losesDigits(c queryColumn) bool {
 	const notFixed = 31
 	switch {
-	case !c.computed:
+	case !c.computed, isCast(c.name):
 		return false
 	case !s.mariaDB:
 		return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (s.insert.Averages() || s.insert.ReadsVariables())
@@ -151,6 +151,27 @@ func (s *session) losesDigits(c queryColumn) bool {
 		return c.decimals < notFixed
 	}
 	return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (s.insert.Divides() || s.insert.Averages() || s.insert.ReadsVariables())
+}
+
+// isCast reports whether an expression, by whose text the server names its column, is
+// CAST(...) as a whole: such a value has the digits of its type.
+func isCast(name string) bool {
+	const cast = "cast("
+	if len(name) < len(cast) || !strings.EqualFold(name[:len(cast)], cast) {
+		return false
+	}
+	depth := 0
+	for i := range len(name) {
+		switch name[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i == len(name)-1
+			}
+		}
+	}
+	return false
 }
 
 // keepsRows reports whether the server keeps the query's rows in a temporary table
