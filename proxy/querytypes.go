@@ -148,7 +148,7 @@ func (s *session) losesDigits(c queryColumn) bool {
 	case s.insert.IsUnion():
 		return false // which a native INSERT keeps so, too
 	case c.typ == mysql.MYSQL_TYPE_FLOAT, c.typ == mysql.MYSQL_TYPE_DOUBLE:
-		return c.decimals < notFixed
+		return c.decimals > 0 && c.decimals < notFixed // a number with a parameter in it has 0, whatever is bound
 	}
 	return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (s.insert.Divides() || s.insert.Averages() || s.insert.ReadsVariables())
 }
