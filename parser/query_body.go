@@ -3,10 +3,15 @@ package parser
 // queryBody is the query of an INSERT or REPLACE ... SELECT, TABLE or WITH, as
 // offsets into the text.
 type queryBody struct {
-	begin, end int   // from its first token to behind its last
-	params     int   // placeholders in the text before end
-	ordered    []int // behind each ORDER BY that has no LIMIT and orders the whole query
-	columns    int   // how many it has to give
+	begin, end int    // from its first token to behind its last
+	params     int    // placeholders in the text before end
+	ordered    []int  // behind each ORDER BY that has no LIMIT and orders the whole query
+	columns    int    // how many it has to give
+	divides    bool   // it has a slash
+	averages   bool   // it has AVG
+	variables  bool   // it reads user variables
+	union      bool   // it is a UNION or the like
+	names      string // what all names of seqgate's own begin with
 }
 
 // ParseQuery reads one INSERT or REPLACE whose rows come from a query: SELECT,
@@ -65,6 +70,7 @@ func (s *InsertStmt) readQuery(sc *scanner, t token) error {
 	}
 	q.close()
 	s.query.end, s.query.params, s.query.ordered = q.end, sc.params, q.ordered
+	s.query.divides, s.query.averages, s.query.variables, s.query.union = q.divides, q.averages, q.variables, q.union
 	sc.lastInsertID = q.lastInsertID
 	if q.depth > 0 {
 		return s.notUnderstood(sc, t)
@@ -85,6 +91,8 @@ type queryScan struct {
 	levels  []orderClause // of the parentheses that the query began with
 	level   orderClause   // at depth lead
 	ordered []int
+
+	divides, averages, variables, union bool // see queryBody
 
 	lastInsertID bool // it uses LAST_INSERT_ID(), or a variable of that value
 	called       bool // the current token may open the arguments of LAST_INSERT_ID
@@ -120,6 +128,7 @@ func (q *queryScan) token(t token) string {
 	if form := q.cannotRepeat(t); form != "" {
 		return form
 	}
+	q.note(t)
 	switch {
 	case t == '(':
 		if q.depth == q.lead && (!q.level.begun || q.level.with && q.last == ')') {
@@ -144,6 +153,18 @@ func (q *queryScan) token(t token) string {
 	}
 	q.last, q.start, q.end = t, q.scanner.start, q.scanner.end
 	return ""
+}
+
+// note takes in what the query's values are made of.
+func (q *queryScan) note(t token) {
+	switch {
+	case t == '/':
+		q.divides = true
+	case t == '@':
+		q.variables = true
+	case isName(t) && q.names(t, "avg"):
+		q.averages = true
+	}
 }
 
 // close ends the level at depth lead.
@@ -180,7 +201,9 @@ func (q *queryScan) word(t token) string {
 		q.level.ordered, q.level.limited, q.level.reading = true, false, true
 	case q.is(t, "limit"), q.is(t, "offset"), q.is(t, "fetch"):
 		q.level.limited, q.level.reading = true, false
-	case q.is(t, "for"), q.is(t, "lock"), q.is(t, "into"), q.is(t, "procedure"), q.is(t, "union"), q.is(t, "except"), q.is(t, "intersect"):
+	case q.is(t, "union"), q.is(t, "except"), q.is(t, "intersect"):
+		q.level.reading, q.union = false, true
+	case q.is(t, "for"), q.is(t, "lock"), q.is(t, "into"), q.is(t, "procedure"):
 		q.level.reading = false
 	}
 	return ""
@@ -219,6 +242,8 @@ func (q *queryScan) cannotRepeat(t token) string {
 			return " ... SELECT with LAST_INSERT_ID(expression)"
 		}
 	case !isName(t):
+	case q.is(t, "examined") && q.lastIs("rows"):
+		return " ... SELECT with LIMIT ROWS EXAMINED"
 	case q.names(t, "last_insert_id"):
 		q.lastInsertID, q.called = true, q.last != '@' && q.last != '.'
 	case q.names(t, "identity"):

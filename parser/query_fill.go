@@ -15,7 +15,8 @@ const (
 // QueryFill says how AppendQueryFilled fills the ids of a query's rows.
 type QueryFill struct {
 	First, Block int64 // the ids are First, First+1, ..., at most Block of them
-	Highest      int64 // no row's own id may be larger, up to 2^63-1; see QueryHighest
+	// No row's own id from 1 to 2^63-1 may lie outside of these; see QueryLowest.
+	Lowest, Highest int64
 	// Wrap has the first generated id written as LAST_INSERT_ID(id). WrapOwn has
 	// each row's own id evaluated by it, so that the server tells the last one.
 	Wrap, WrapOwn bool
@@ -27,11 +28,12 @@ type QueryFill struct {
 	TellUpdated  bool // see FillOptions
 }
 
-// QueryOverrun stands in the text of the server's error 1690 when the query of a
-// statement made by AppendQueryFilled gave rows beyond the Block, or an id above
-// Highest. None of its rows is in a table that can undo a statement then, nor,
-// with CountFirst and no ids of the rows' own, in any other.
-const QueryOverrun = "`seqgate_n`"
+// QueryOverrun stands, behind the names of BindQuery, in the text of the server's
+// error 1690 when the query of a statement made by AppendQueryFilled gave rows
+// beyond the Block, or an id outside of Lowest to Highest. None of its rows is in a
+// table that can undo a statement then, nor, with CountFirst and no ids of the rows'
+// own, in any other.
+const QueryOverrun = "_n"
 
 // QueryInexact stands there too when a row's own id cannot be read exactly: it is a
 // FLOAT of more than six digits.
@@ -45,15 +47,43 @@ func (s *InsertStmt) FromQuery() bool { return s.query.begin > 0 }
 // that the query gives, so that rows may have ids of their own.
 func (s *InsertStmt) HasOwn() bool { return s.bound.index >= 0 }
 
+// OwnIndex gives the place of that column among those of the query, from 0; -1
+// without it.
+func (s *InsertStmt) OwnIndex() int { return s.bound.index }
+
+// Query gives the query's text. sql is the text given to ParseQuery.
+func (s *InsertStmt) Query(sql []byte) []byte { return sql[s.query.begin:s.query.end] }
+
+// IsUnion reports whether the query is a UNION, EXCEPT or INTERSECT.
+func (s *InsertStmt) IsUnion() bool { return s.query.union }
+
+// Divides reports whether the query has a quotient.
+func (s *InsertStmt) Divides() bool { return s.query.divides }
+
+// Averages reports whether the query has an average.
+func (s *InsertStmt) Averages() bool { return s.query.averages }
+
+// ReadsVariables reports whether the query reads user or system variables.
+func (s *InsertStmt) ReadsVariables() bool { return s.query.variables }
+
+// Merges reports whether AppendQueryFilled makes a statement into which MariaDB may
+// merge the query, so that its rows are not kept in between.
+func (s *InsertStmt) Merges(f QueryFill) bool {
+	return s.mode.MariaDB && !s.HasOwn() && !f.CountFirst
+}
+
 // QueryParams gives how many placeholders stand in the query. They are the first
 // of the statement's.
 func (s *InsertStmt) QueryParams() int { return s.query.params }
 
 // BindQuery makes column the one that AppendQueryCount and AppendQueryFilled
 // fill, of the statement that ParseQuery read last. tableColumns and the errors
-// are as of Slots.
-func (s *InsertStmt) BindQuery(column string, tableColumns []string) error {
+// are as of Slots. All that they name begins with names: letters, digits and
+// underscores that begin no identifier of a client's, as ON DUPLICATE KEY UPDATE may
+// refer to it by accident.
+func (s *InsertStmt) BindQuery(column string, tableColumns []string, names string) error {
 	b := &s.bound
+	s.query.names = names
 	b.column, b.columns = column, b.columns[:0]
 	named := s.Columns
 	if len(named) == 0 {
@@ -88,7 +118,7 @@ func (s *InsertStmt) AppendQueryCount(dst, sql []byte, ask QueryQuestion, negati
 	} else {
 		e.dst = append(e.dst, '0')
 	}
-	e.dst = append(e.dst, " FROM `seqgate` HAVING LAST_INSERT_ID("...)
+	e.dst = append(e.dst, " FROM "+s.named("q")+" HAVING LAST_INSERT_ID("...)
 	e.dst = s.appendQuestion(e.dst, ask, negativeOpen)
 	return append(e.dst, ") < 0"...)
 }
@@ -111,18 +141,23 @@ func (s *InsertStmt) appendQuestion(dst []byte, ask QueryQuestion, negativeOpen 
 // stores it: a DOUBLE beside generated ids would make all of them DOUBLE.
 func (s *InsertStmt) appendOwn(dst []byte) []byte {
 	dst = append(dst, "ROUND(CAST(CAST("...)
-	dst = appendOrdinal(dst, s.bound.index+1)
+	dst = s.appendOrdinal(dst, "", s.bound.index)
 	return append(dst, " AS CHAR) AS DECIMAL(30, 5)))"...)
 }
 
-func appendOrdinal(dst []byte, n int) []byte {
-	return append(strconv.AppendInt(append(dst, '`'), int64(n), 10), '`')
+// named gives a name of seqgate's own.
+func (s *InsertStmt) named(what string) string { return "`" + s.query.names + "_" + what + "`" }
+
+// appendOrdinal appends the name of the query's column at this index.
+func (s *InsertStmt) appendOrdinal(dst []byte, kind string, index int) []byte {
+	dst = append(append(append(dst, '`'), s.query.names...), '_')
+	return append(strconv.AppendInt(append(dst, kind...), int64(index+1), 10), '`')
 }
 
 // appendCarried appends the name under which a column goes along with the number
 // of its row.
-func appendCarried(dst []byte, n int) []byte {
-	return append(strconv.AppendInt(append(dst, "`c"...), int64(n), 10), '`')
+func (s *InsertStmt) appendCarried(dst []byte, index int) []byte {
+	return s.appendOrdinal(dst, "c", index)
 }
 
 // isOpen is the condition under which a row with the value own gets an id.
@@ -140,12 +175,12 @@ func (s *InsertStmt) isOpen(own string, negativeOpen bool) string {
 // openQuery writes what stands before the query: its columns are named by their
 // places.
 func (s *InsertStmt) openQuery(e *editor) {
-	e.insert(s.query.begin, " WITH `seqgate` (")
+	e.insert(s.query.begin, " WITH "+s.named("q")+" (")
 	for i := range s.query.columns {
 		if i > 0 {
 			e.dst = append(e.dst, ", "...)
 		}
-		e.dst = appendOrdinal(e.dst, i+1)
+		e.dst = s.appendOrdinal(e.dst, "", i)
 	}
 	e.dst = append(e.dst, ") AS (\n"...)
 }
@@ -166,24 +201,11 @@ func (s *InsertStmt) AppendQueryFilled(dst, sql []byte, f QueryFill) []byte {
 		e.insert(end, " LIMIT 9223372036854775807") // the largest that MariaDB does not take for none
 	}
 	e.copyTo(s.query.end)
-	e.dst = s.appendNumbered(append(e.dst, "\n)"...), f)
-	e.dst = append(e.dst, " SELECT "...)
-	for i := range s.query.columns {
-		if i == s.bound.index {
-			e.dst = s.appendFilledOwn(e.dst, f)
-		} else {
-			e.dst = appendCarried(e.dst, i+1)
-		}
-		e.dst = append(e.dst, ", "...)
-	}
-	if s.HasOwn() {
-		e.dst = append(e.dst[:len(e.dst)-len(", ")], " FROM `seqgate_open`"...)
+	e.dst = append(e.dst, "\n)"...)
+	if s.Merges(f) {
+		e.dst = s.appendMerged(e.dst, f)
 	} else {
-		guard := "`seqgate_n`"
-		if f.CountFirst {
-			guard = "`c`"
-		}
-		e.dst = append(appendGenerated(e.dst, f, guard, "`seqgate_n`"), " FROM `seqgate_rows`"...)
+		e.dst = s.appendRows(s.appendNumbered(e.dst, f), f)
 	}
 	if s.OnDuplicate {
 		e.dst = append(e.dst, ' ')
@@ -195,47 +217,95 @@ func (s *InsertStmt) AppendQueryFilled(dst, sql []byte, f QueryFill) []byte {
 	return e.dst
 }
 
+// appendMerged appends a SELECT that numbers the query's rows itself. MariaDB then
+// merges a plain query into it, whose values are not kept in between: there
+// expressions get the digits of their declared type, and lose the others.
+func (s *InsertStmt) appendMerged(dst []byte, f QueryFill) []byte {
+	dst = append(dst, " SELECT "...)
+	for i := range s.query.columns {
+		dst = append(s.appendOrdinal(dst, "", i), ", "...)
+	}
+	dst = appendGenerated(dst, f, "ROWNUM()", "ROWNUM()", "ROWNUM() * OCTET_LENGTH('"+s.query.names+QueryOverrun+"')")
+	return append(dst, " FROM "+s.named("q")...)
+}
+
+// appendRows appends a SELECT of the rows that appendNumbered numbered.
+func (s *InsertStmt) appendRows(dst []byte, f QueryFill) []byte {
+	n, from := s.named("n"), s.named("r")
+	dst = append(dst, " SELECT "...)
+	for i := range s.query.columns {
+		if i == s.bound.index {
+			dst = s.appendFilledOwn(dst, f)
+		} else {
+			dst = s.appendCarried(dst, i)
+		}
+		dst = append(dst, ", "...)
+	}
+	if s.HasOwn() {
+		dst, from = dst[:len(dst)-len(", ")], s.named("o")
+	} else {
+		dst = appendGenerated(dst, f, s.guard(f, n), n, n)
+	}
+	dst = append(dst, " FROM "+from...)
+	if f.CountFirst {
+		dst = append(dst, " ORDER BY "+n...) // counting may have changed it
+	}
+	return dst
+}
+
+// guard is what may not exceed the block: the number n of a row, or how many there
+// are.
+func (s *InsertStmt) guard(f QueryFill, n string) string {
+	if f.CountFirst {
+		return s.named("t")
+	}
+	return n
+}
+
 // appendNumbered appends the expressions that number the rows (n), and where rows
-// may have ids of their own (e) those that have none (k).
+// may have ids of their own (e) those that have none (k). With CountFirst the total
+// of those goes along (t).
 func (s *InsertStmt) appendNumbered(dst []byte, f QueryFill) []byte {
-	dst = append(dst, ", `seqgate_rows` AS (SELECT "...)
+	n, e, rows, total := s.named("n"), s.named("e"), s.named("r"), " AS "+s.named("t")
+	dst = append(dst, ", "+rows+" AS (SELECT "...)
 	for i := range s.query.columns {
 		// Under its own name MySQL 9.7 does not find a BIT column again.
-		dst = append(appendOrdinal(dst, i+1), " AS "...)
-		dst = append(appendCarried(dst, i+1), ", "...)
+		dst = append(s.appendOrdinal(dst, "", i), " AS "...)
+		dst = append(s.appendCarried(dst, i), ", "...)
 	}
 	if s.mode.MariaDB {
-		dst = append(dst, "ROWNUM() AS `seqgate_n`"...)
+		dst = append(dst, "ROWNUM() AS "+n...)
 	} else {
-		dst = append(dst, "ROW_NUMBER() OVER () AS `seqgate_n`"...)
+		dst = append(dst, "ROW_NUMBER() OVER () AS "+n...)
 	}
 	if !s.HasOwn() {
 		if f.CountFirst {
-			dst = append(dst, ", COUNT(*) OVER () AS `c`"...)
+			dst = append(dst, ", COUNT(*) OVER ()"+total...)
 		}
-		return append(dst, " FROM `seqgate`)"...)
+		return append(dst, " FROM "+s.named("q")+")"...)
 	}
-	dst = append(s.appendOwn(append(dst, ", "...)), " AS `e` FROM `seqgate`), "...)
-	open := s.isOpen("`e`", f.NegativeOpen)
-	dst = append(dst, "`seqgate_open` AS (SELECT `seqgate_rows`.*, SUM("+open+") OVER (ORDER BY `seqgate_n`) AS `k`"...)
+	dst = append(s.appendOwn(append(dst, ", "...)), " AS "+e+" FROM "+s.named("q")+"), "...)
+	open := s.isOpen(e, f.NegativeOpen)
+	dst = append(dst, s.named("o")+" AS (SELECT "+rows+".*, SUM("+open+") OVER (ORDER BY "+n+") AS "+s.named("k")...)
 	if f.CountFirst {
-		dst = append(dst, ", SUM("+open+") OVER () AS `c`"...)
+		dst = append(dst, ", SUM("+open+") OVER ()"+total...)
 	}
-	return append(dst, " FROM `seqgate_rows`)"...)
+	return append(dst, " FROM "+rows+")"...)
 }
 
-// overrun is an expression that fails: BIGINT UNSIGNED out of range, which is an
-// error also with IGNORE and in every sql_mode.
-const overrun = "~0 + `seqgate_n`"
+// overrun is an expression that fails for every n, a number above 0: BIGINT
+// UNSIGNED out of range, which is an error also with IGNORE and in every sql_mode.
+func overrun(n string) string { return "~0 + " + n }
 
 // inexact is another such expression.
-const inexact = "~0 + SIGN(`seqgate_n`)"
+func inexact(n string) string { return "~0 + SIGN(" + n + ")" }
 
 // appendGenerated appends a generated id. guard is what may not exceed the block,
-// n the number of the row among those that get an id.
-func appendGenerated(dst []byte, f QueryFill, guard, n string) []byte {
+// n the number of the row among those that get an id, beyond what overrun is made
+// of.
+func appendGenerated(dst []byte, f QueryFill, guard, n, beyond string) []byte {
 	dst = append(dst, "IF("+guard+" > "...)
-	dst = append(strconv.AppendInt(dst, f.Block, 10), ", "+overrun+", "...)
+	dst = append(strconv.AppendInt(dst, f.Block, 10), ", "+overrun(beyond)+", "...)
 	if f.Wrap && f.Block > 0 {
 		dst = append(dst, "IF("+n+" = 1, LAST_INSERT_ID("...)
 		dst = append(strconv.AppendInt(dst, f.First, 10), "), "...)
@@ -249,22 +319,19 @@ func appendGenerated(dst []byte, f QueryFill, guard, n string) []byte {
 
 // appendFilledOwn appends a row's own id, or a generated one where it has none.
 func (s *InsertStmt) appendFilledOwn(dst []byte, f QueryFill) []byte {
-	guard := "`k`"
-	if f.CountFirst {
-		guard = "`c`"
-	}
-	dst = append(dst, "IF("+s.isOpen("`e`", f.NegativeOpen)+", "...)
-	dst = appendGenerated(dst, f, guard, "`k`")
-	dst = append(dst, ", IF(`e` > "...)
-	dst = strconv.AppendInt(dst, f.Highest, 10)
-	dst = append(dst, " AND `e` <= 9223372036854775807, "+overrun+", "...)
+	n, e, k := s.named("n"), s.named("e"), s.named("k")
+	dst = append(dst, "IF("+s.isOpen(e, f.NegativeOpen)+", "...)
+	dst = appendGenerated(dst, f, s.guard(f, k), k, n)
+	dst = append(dst, ", IF("+e+" BETWEEN 1 AND 9223372036854775807 AND "+e+" NOT BETWEEN "...)
+	dst = append(strconv.AppendInt(dst, f.Lowest, 10), " AND "...)
+	dst = append(strconv.AppendInt(dst, f.Highest, 10), ", "+overrun(n)+", "...)
 	// A FLOAT has fewer digits as text than it is made of.
-	dst = appendCarried(append(dst, "IF(ABS(`e` - "...), s.bound.index+1)
-	dst = append(dst, ") > 0.5, "+inexact+", "...)
+	dst = s.appendCarried(append(dst, "IF(ABS("+e+" - "...), s.bound.index)
+	dst = append(dst, ") > 0.5, "+inexact(n)+", "...)
 	if f.WrapOwn {
-		dst = append(dst, "IF(`e` BETWEEN -9223372036854775808 AND 9223372036854775807 AND LAST_INSERT_ID(`e`) = 0, `e`, `e`)"...)
+		dst = append(dst, "IF("+e+" BETWEEN -9223372036854775808 AND 9223372036854775807 AND LAST_INSERT_ID("+e+") = 0, "+e+", "+e+")"...)
 	} else {
-		dst = append(dst, "`e`"...)
+		dst = append(dst, e...)
 	}
 	return append(dst, ")))"...)
 }

@@ -11,8 +11,8 @@ import (
 
 // The query's text stays as it is; what orders the whole of it gets a LIMIT.
 func TestQueryFill(t *testing.T) {
-	const numbered = "`1` AS `c1`, ROW_NUMBER() OVER () AS `seqgate_n` FROM `seqgate`) SELECT `c1`, " +
-		"IF(`seqgate_n` > 3, ~0 + `seqgate_n`, IF(`seqgate_n` = 1, LAST_INSERT_ID(100), 99 + `seqgate_n`)) FROM `seqgate_rows`"
+	const numbered = "`x_1` AS `x_c1`, ROW_NUMBER() OVER () AS `x_n` FROM `x_q`) SELECT `x_c1`, " +
+		"IF(`x_n` > 3, ~0 + `x_n`, IF(`x_n` = 1, LAST_INSERT_ID(100), 99 + `x_n`)) FROM `x_r`"
 	const limit = " LIMIT 9223372036854775807"
 	tests := []struct{ query, body, rest string }{
 		{"select a from s", "select a from s", ""},
@@ -38,28 +38,43 @@ func TestQueryFill(t *testing.T) {
 			t.Errorf("ParseQuery(%q): %v", sql, err)
 			continue
 		}
-		if err := s.BindQuery("id", nil); err != nil {
+		if err := s.BindQuery("id", nil, "x"); err != nil {
 			t.Errorf("BindQuery of %q: %v", sql, err)
 			continue
 		}
-		want := "insert into t (a, `id`)  WITH `seqgate` (`1`) AS (\n" + tt.body + "\n), `seqgate_rows` AS (SELECT " + numbered + tt.rest
+		want := "insert into t (a, `id`)  WITH `x_q` (`x_1`) AS (\n" + tt.body + "\n), `x_r` AS (SELECT " + numbered + tt.rest
 		if got := string(s.AppendQueryFilled(nil, sql, QueryFill{First: 100, Block: 3, Wrap: true})); got != want {
 			t.Errorf("%q is filled\n%s, want\n%s", sql, got, want)
 		}
 	}
 }
 
+// MariaDB may merge a query into the SELECT that numbers its rows.
+func TestQueryMerged(t *testing.T) {
+	var s InsertStmt
+	sql := []byte("insert into t (a) select 1 / b from s order by b")
+	if err := errors.Join(s.ParseQuery(sql, Mode{MariaDB: true}), s.BindQuery("id", nil, "x")); err != nil {
+		t.Fatal(err)
+	}
+	const want = "insert into t (a, `id`)  WITH `x_q` (`x_1`) AS (\nselect 1 / b from s order by b LIMIT 9223372036854775807\n) SELECT `x_1`, " +
+		"IF(ROWNUM() > 3, ~0 + ROWNUM() * OCTET_LENGTH('x_n'), IF(ROWNUM() = 1, LAST_INSERT_ID(100), 99 + ROWNUM())) FROM `x_q`"
+	if got := string(s.AppendQueryFilled(nil, sql, QueryFill{First: 100, Block: 3, Wrap: true})); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
 func TestQueryRefused(t *testing.T) {
 	tests := map[string]string{
-		"insert into t select @a := 1":                "user variable",
-		"insert into t (a) select last_insert_id(5)":  "LAST_INSERT_ID(expression)",
-		"insert into t (a) select 0x41, 1":            "hexadecimal",
-		"insert into t (a) select (1":                 "of this form",
-		"insert into t (a) select 1)":                 "of this form",
-		"insert into t (a) select 1 /*!40000 + 1 */":  "version comment",
-		"insert into t (a) values (1)":                "VALUES",
-		"insert into t (a) select 1; select 2":        "SELECT",
-		"insert into t (a) select 1 on duplicate key": "of this form",
+		"insert into t select @a := 1":                            "user variable",
+		"insert into t (a) select last_insert_id(5)":              "LAST_INSERT_ID(expression)",
+		"insert into t (a) select 0x41, 1":                        "hexadecimal",
+		"insert into t (a) select 1 from s limit rows examined 9": "LIMIT ROWS EXAMINED",
+		"insert into t (a) select (1":                             "of this form",
+		"insert into t (a) select 1)":                             "of this form",
+		"insert into t (a) select 1 /*!40000 + 1 */":              "version comment",
+		"insert into t (a) values (1)":                            "VALUES",
+		"insert into t (a) select 1; select 2":                    "SELECT",
+		"insert into t (a) select 1 on duplicate key":             "of this form",
 	}
 	for sql, want := range tests {
 		var s InsertStmt
@@ -89,7 +104,7 @@ func FuzzParseQuery(f *testing.F) {
 		if new(InsertStmt).Parse([]byte(sql), m) == nil {
 			t.Errorf("%q reads both as rows and as a query", sql)
 		}
-		if s.BindQuery("id", []string{"a", "id", "b"}) != nil {
+		if s.BindQuery("id", []string{"a", "id", "b"}, "x") != nil {
 			return
 		}
 		// The client's text is all there, in its order.
@@ -131,7 +146,7 @@ func TestQueriesOnServers(t *testing.T) {
 			for _, head := range []string{"insert into ua(val, n) ", "replace into ua (`val`, n) ", "insert ignore into ua(val, n)"} {
 				sql := []byte(head + query)
 				var st InsertStmt
-				if err := errors.Join(st.ParseQuery(sql, m), st.BindQuery("id", nil)); err != nil {
+				if err := errors.Join(st.ParseQuery(sql, m), st.BindQuery("id", nil, "x")); err != nil {
 					t.Fatalf("%s: %v", sql, err)
 				}
 				mustExec(t, c, "delete from ua", "truncate table plain", "insert into plain(val, n) "+query)
@@ -150,8 +165,8 @@ func TestQueriesOnServers(t *testing.T) {
 					t.Errorf("%s: got %s, natively %s", sql, got, want)
 				}
 				_, err = c.ExecContext(context.Background(), string(st.AppendQueryFilled(nil, sql, QueryFill{First: 1001, Block: n - 2, Wrap: true})))
-				if errno(t, err) != 1690 || !strings.Contains(err.Error(), QueryOverrun) {
-					t.Errorf("%s with a block too small: got %v, want error 1690 that names %s", sql, err, QueryOverrun)
+				if errno(t, err) != 1690 || !strings.Contains(err.Error(), "x"+QueryOverrun) {
+					t.Errorf("%s with a block too small: got %v, want error 1690 that names %s", sql, err, "x"+QueryOverrun)
 				}
 			}
 		}

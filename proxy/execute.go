@@ -131,7 +131,7 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 // execution gives the plan of one execution, of which nothing was read yet.
 func (st *statement) execution() fillPlan {
 	p := *st.fill
-	p.open, p.lowest, p.highest, p.prepared = 0, 0, 0, true
+	p.open, p.lowest, p.highest, p.ahead, p.prepared = 0, 0, 0, false, true
 	return p
 }
 

@@ -39,6 +39,20 @@ func (s *session) tellExplicit(p *fillPlan, outcome error) {
 	}
 }
 
+// movesAhead reports whether the sequence may learn of the statement's own ids
+// before it is executed. An id that its column cannot hold fails, or is stored as
+// another.
+func (p *fillPlan) movesAhead() bool {
+	return p.tells() && p.binding.OnExplicit == ExplicitAdvance && p.highest <= p.binding.Max
+}
+
+// clashes reports whether a block of ids that was taken may hold one of the
+// statement's own. As only the least and the largest of those are known, it may
+// say so where none does.
+func (p *fillPlan) clashes() bool {
+	return p.highest > 0 && p.lowest < p.first+p.open && p.highest >= p.first
+}
+
 // explicitWarnings logs ids above a table's sequence, once a minute per table.
 type explicitWarnings struct {
 	log  *slog.Logger

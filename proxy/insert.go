@@ -237,8 +237,7 @@ func (s *session) takeIDs(p *fillPlan, open func(row int) bool, params []param) 
 	case p.open == 0:
 		return nil
 	case p.binding.key.name == "":
-		p.first, err = s.next(p.binding, p.open)
-		return err
+		return s.takeBlock(p)
 	}
 	keys, err := s.openKeys(p.binding, p.keys, open, params)
 	if err != nil {
@@ -247,6 +246,22 @@ func (s *session) takeIDs(p *fillPlan, open func(row int) bool, params []param) 
 	if p.ids, err = s.nextEach(p.binding, keys); err == nil {
 		p.first = p.ids[0]
 	}
+	return err
+}
+
+// takeBlock takes one block for all open rows. Where the statement's own ids move
+// the sequence, it holds none of them: as in a native column, it lies above an own
+// id that stands before an open row.
+func (s *session) takeBlock(p *fillPlan) (err error) {
+	moves := p.movesAhead()
+	if moves && p.ahead {
+		s.tellExplicit(p, nil)
+	}
+	if p.first, err = s.next(p.binding, p.open); err != nil || !moves || !p.clashes() {
+		return err
+	}
+	s.tellExplicit(p, nil)
+	p.first, err = s.next(p.binding, p.open)
 	return err
 }
 

@@ -39,7 +39,7 @@ func (s *session) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 	if b.key.name != "" {
 		return p, unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
 	}
-	err := s.insert.BindQuery(b.Column, b.Columns)
+	err := s.insert.BindQuery(b.Column, b.Columns, s.srv.queryNames)
 	switch {
 	case errors.Is(err, parser.ErrServerRefuses):
 		return p, nil
@@ -47,6 +47,9 @@ func (s *session) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 		return p, refuseForm(err, b.Table)
 	case s.insert.Params > 0 && !prepared:
 		return p, nil // a ? in a text: the server's own syntax error
+	}
+	if s.insert.Returning {
+		return p, unsupported("INSERT ... SELECT ... RETURNING", b.Table, "leave RETURNING out, and read the rows from LAST_INSERT_ID() on")
 	}
 	p.kind, p.effect = planQuery, 0
 	p.fill = fillPlan{binding: b, wrap: !s.insert.UsesLastInsertID, ignore: s.insert.Ignore, upsert: s.insert.OnDuplicate,
@@ -62,12 +65,18 @@ func (s *session) insertFromQuery(q *insertQuery, t target) error {
 			return err
 		}
 	}
+	if err := s.checkQueryParams(q); err != nil {
+		return err
+	}
+	if err := s.checkQueryTypes(q); err != nil {
+		return err
+	}
 	for attempt := range int64(queryAttempts) {
 		if err := s.countQuery(q, attempt); err != nil {
 			return s.queryError(q, err)
 		}
 		ok, err := s.fillQuery(q)
-		if !overran(err) {
+		if !s.overran(err) {
 			return s.settleQuery(q, t, ok, err)
 		}
 		if isInexact(err) {
@@ -158,7 +167,7 @@ func (s *session) fillQuery(q *insertQuery) (okPacket, error) {
 	}
 	plain := !p.binding.AutoIncrement
 	text := s.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
-		First: p.first, Block: p.open, Highest: p.highest,
+		First: p.first, Block: p.open, Lowest: p.lowest, Highest: p.highest,
 		Wrap: p.wrap, WrapOwn: p.wrap && p.open == 0 && plain,
 		CountFirst: !p.binding.Transactional, NegativeOpen: s.negativeOpen(p),
 		TellUpdated: p.upsert && p.wrap && (p.open > 0 || plain),
@@ -196,10 +205,10 @@ func (s *session) executeOnce(text []byte, params []param) (id uint32, err error
 
 // overran reports whether a statement failed because its query gave more rows than
 // were counted.
-func overran(err error) bool {
+func (s *session) overran(err error) bool {
 	var refused *serverError
 	return errors.As(err, &refused) && refused.code() == mysql.ER_DATA_OUT_OF_RANGE &&
-		bytes.Contains(refused.packet, []byte(parser.QueryOverrun))
+		bytes.Contains(refused.packet, []byte(s.srv.queryNames+parser.QueryOverrun))
 }
 
 // isInexact tells the other reason for which a statement made here fails so.

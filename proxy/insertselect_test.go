@@ -206,6 +206,12 @@ func TestRefusedQueries(t *testing.T) {
 				t.Errorf("%s: got %v, want error 1235 that names the table and %q", tt.statement, err, tt.text)
 			}
 		}
+		if s.IsMariaDB() {
+			_, err := c.ExecContext(t.Context(), "INSERT INTO users (u) SELECT u FROM s RETURNING id, u")
+			if errno(err) != 1235 || !strings.Contains(err.Error(), "RETURNING") {
+				t.Errorf("with RETURNING: got %v, want error 1235 that names it", err)
+			}
+		}
 		g.checkUsers(t, "")
 	})
 }
@@ -388,6 +394,58 @@ func TestLargeQuery(t *testing.T) {
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 4<<20 {
 			t.Errorf("%d bytes were allocated, want a number that does not depend on the rows", grown)
+		}
+	})
+}
+
+// A name that ON DUPLICATE KEY UPDATE takes from the query, or from the table, is
+// never one of seqgate's own.
+func TestUpsertNamesOfQueries(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		c := conn(t, g.open(t, ""))
+		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, a INT UNIQUE, b INT, c1 INT, c INT, k INT, e INT, n INT)",
+			"CREATE TABLE u (c1 INT, c2 INT, c3 INT, b INT, k INT, e INT, seqgate_n INT)", "INSERT INTO u VALUES (11, 1, 13, 14, 15, 16, 17)",
+			"INSERT INTO t (id, a, b, c1, c, k, e, n) VALUES (1, 1, 0, 1, 2, 3, 4, 5)")
+		createSequence(t, c, "t_seq", 2, 10)
+		exec(t, c, "CREATE TABLE t2 (id BIGINT PRIMARY KEY AUTO_INCREMENT, a INT UNIQUE, d INT)", "INSERT INTO t2 VALUES (1, 1, 0)")
+		createSequence(t, c, "t2_seq", 2, 10)
+		for _, name := range []string{"c1", "c2", "c3", "k", "e", "seqgate_n", "`1`"} {
+			for _, columns := range []string{"a", "id, a"} {
+				query := "SELECT " + strings.Replace(columns, "id, a", "NULL, c2", 1) + " FROM u"
+				query = strings.Replace(query, "SELECT a", "SELECT c2", 1)
+				_, err := c.ExecContext(t.Context(), "INSERT INTO t2 ("+columns+") "+query+" ON DUPLICATE KEY UPDATE d = "+name)
+				if want := map[bool]uint16{true: 1054, false: 1235}[name == "`1`"]; errno(err) != want {
+					t.Errorf("d = %s, columns %s: got %v, want error %d", name, columns, err, want)
+				}
+			}
+		}
+		for _, columns := range []string{"INSERT INTO t (a) SELECT c2 FROM (SELECT 1 AS c2) u", "INSERT INTO t (id, a) SELECT NULL, c2 FROM (SELECT 1 AS c2) u"} {
+			exec(t, c, columns+" ON DUPLICATE KEY UPDATE c1 = c1 + 1, c = c + 1, k = k + 1, e = e + 1, n = n + 1")
+		}
+		if got := value[string](t, c, "SELECT CONCAT_WS(' ', id, a, b, c1, c, k, e, n) FROM t"); got != "1 1 0 3 4 5 6 7" {
+			t.Errorf("the row is %s", got)
+		}
+	})
+}
+
+// Rows of an engine that cannot undo a statement are inserted in the query's order
+// too: those that come first stay.
+func TestQueryOrderOfMyISAM(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		c := conn(t, g.open(t, ""))
+		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, a INT UNIQUE, b VARCHAR(200)) ENGINE = MyISAM",
+			"CREATE TABLE native LIKE t", "CREATE TABLE u (a INT, b VARCHAR(200))",
+			"INSERT INTO u WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 500) SELECT n % 100, CONCAT(n * 7919 % 1000, REPEAT('x', n % 100)) FROM r")
+		createSequence(t, c, "t_seq", 1, 10)
+		exec(t, c, "SET group_concat_max_len = 1000000")
+		for _, query := range []string{"(a, b) SELECT a, b FROM u ORDER BY b", "(id, a, b) SELECT NULL, a, b FROM u ORDER BY b DESC", "(a, b) SELECT a, b FROM u"} {
+			exec(t, c, "TRUNCATE TABLE native", "TRUNCATE TABLE t", "INSERT IGNORE INTO native "+query, "INSERT IGNORE INTO t "+query)
+			const all = "SELECT CRC32(GROUP_CONCAT(a, b ORDER BY id)) FROM "
+			if want, got := value[int64](t, c, all+"native"), value[int64](t, c, all+"t"); want != got {
+				t.Errorf("%s: other rows than natively", query)
+			}
 		}
 	})
 }

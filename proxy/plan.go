@@ -67,6 +67,7 @@ type fillPlan struct {
 	// lowest and highest are the least and the largest of the rows' own ids above
 	// 0, where known; 0 when there is none.
 	lowest, highest int64
+	ahead           bool // one of those stands before an open row
 }
 
 // id gives the n-th id that was taken, from 0.
@@ -128,6 +129,7 @@ func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m par
 // noteExplicit takes in what the next row says of its own id.
 func (p *fillPlan) noteExplicit(slot parser.Slot) {
 	p.explicit, p.hasExplicit = slot.Value, slot.State == parser.Explicit && slot.HasValue
+	p.ahead = p.ahead || slot.State == parser.Open && p.highest > 0
 	if p.hasExplicit && slot.Value > 0 {
 		if p.highest == 0 {
 			p.lowest = slot.Value

@@ -113,6 +113,8 @@ type Server struct {
 	explicit explicitWarnings
 	started  time.Time
 
+	queryNames string // see newQueryNames
+
 	connections, userConnections limit
 
 	clock atomic.Int64 // of the latest sweep for idle sessions, in nanoseconds; 1 before the first
@@ -137,7 +139,8 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, DefaultHandshakeTimeout)
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session), started: time.Now()}
+	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session), started: time.Now(),
+		queryNames: newQueryNames()}
 	s.explicit.log = cfg.Logger
 	s.lastID.Store(rand.Uint32()) // another seqgate's ids are other ones, most likely
 	s.clock.Store(1)

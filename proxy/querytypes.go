@@ -1,0 +1,257 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// A query whose rows are numbered is kept in a temporary table of the server's,
+// where its expressions get the digits of their declared type. What would be
+// stored as another value than without seqgate is refused here.
+
+// queryColumn is what the server says of a column of a query.
+type queryColumn struct {
+	name     string
+	typ      byte // mysql.MYSQL_TYPE_...
+	flags    uint16
+	decimals byte
+	computed bool // it is no column of a table, nor of a view
+}
+
+// parseDefinition reads a column's definition (Protocol::ColumnDefinition41 of the
+// MySQL manual). extended: type names may stand in it, as MariaDB has them.
+func parseDefinition(b []byte, extended bool) (c queryColumn, ok bool) {
+	texts := 6 // catalog, schema, table, its own name, name, the column's own name
+	if extended {
+		texts++
+	}
+	for i := range texts {
+		n, _, size := lengthEncoded(b)
+		if size == 0 || uint64(len(b)-size) < n {
+			return c, false
+		}
+		text := b[size : size+int(n)]
+		b = b[size+int(n):]
+		switch i {
+		case 4:
+			c.name = string(text)
+		case 5:
+			c.computed = n == 0
+		}
+	}
+	const fixed = 11 // its own length, character set, length, type, flags, decimals
+	if len(b) < fixed {
+		return c, false
+	}
+	c.typ, c.flags, c.decimals = b[7], binary.LittleEndian.Uint16(b[8:]), b[10]
+	return c, true
+}
+
+// describeQuery has the server tell the columns of the client's query.
+func (s *session) describeQuery(q *insertQuery) ([]queryColumn, error) {
+	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, s.insert.Query(q.sql)...)); err != nil {
+		return nil, err
+	}
+	var id uint32
+	var columns []queryColumn
+	number := 0
+	extended := s.capabilities&clientExtendedMetadata != 0
+	err := s.each(shapePrepare, func(payload []byte) {
+		if id == 0 && len(payload) >= 7 {
+			id, number = binary.LittleEndian.Uint32(payload[1:]), int(binary.LittleEndian.Uint16(payload[5:]))
+		} else if c, ok := parseDefinition(payload, extended); ok {
+			columns = append(columns, c)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.sendClose(id); err != nil {
+		return nil, err
+	}
+	if len(columns) < number {
+		return nil, unsupported("INSERT ... SELECT with resultset_metadata = NONE", q.fill.binding.Table, "set it to FULL")
+	}
+	return columns[len(columns)-number:], nil // those of its parameters come first
+}
+
+// each calls f with each packet of an answer that the client does not see.
+func (s *session) each(as shape, f func(payload []byte)) error {
+	before := s.answer
+	s.answer.start(as, s.capabilities)
+	var failed error
+	for !s.answer.done() {
+		payload, size, err := s.follow()
+		if err != nil {
+			return &backendError{err}
+		}
+		if s.answer.failed {
+			failed = &serverError{bytes.Clone(payload)}
+		} else {
+			f(payload)
+		}
+		s.back.skip(size)
+	}
+	before.status = s.answer.status
+	s.answer = before
+	return failed
+}
+
+// checkQueryTypes refuses a query of which a value would change, by the types of
+// its columns.
+func (s *session) checkQueryTypes(q *insertQuery) error {
+	if !s.insert.HasOwn() && (s.mariaDB && s.insert.IsUnion() || !s.mariaDB && !s.insert.Averages() && !s.insert.ReadsVariables()) {
+		return nil
+	}
+	columns, err := s.describeQuery(q)
+	if err != nil {
+		return s.queryError(q, err)
+	}
+	table := q.fill.binding.Table
+	if i := s.insert.OwnIndex(); i >= 0 && i < len(columns) {
+		if name := columns[i].notNumeric(); name != "" {
+			return unsupported("INSERT ... SELECT with "+name+" as the value of '"+q.fill.binding.Column+"'", table, "CAST it to an integer")
+		}
+	}
+	i := slices.IndexFunc(columns, s.losesDigits)
+	if i < 0 {
+		return nil
+	}
+	kept, err := s.keepsRows(q)
+	switch {
+	case err != nil:
+		return s.queryError(q, err)
+	case !kept:
+		return nil
+	}
+	return unsupported("INSERT ... SELECT of the expression '"+columns[i].name+"', which may have more digits than its type, in a query whose rows the server keeps,",
+		table, "CAST it to the column's type, without an alias")
+}
+
+// losesDigits reports whether a column's values may have digits that its declared
+// type has not: MariaDB's quotients and averages, and its DOUBLEs of so many
+// decimals; on MySQL user variables are DECIMAL with 30 of them.
+func (s *session) losesDigits(c queryColumn) bool {
+	const notFixed = 31
+	switch {
+	case !c.computed, isCast(c.name):
+		return false
+	case !s.mariaDB:
+		return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (s.insert.Averages() || s.insert.ReadsVariables())
+	case s.insert.IsUnion():
+		return false // which a native INSERT keeps so, too
+	case c.typ == mysql.MYSQL_TYPE_FLOAT, c.typ == mysql.MYSQL_TYPE_DOUBLE:
+		return c.decimals > 0 && c.decimals < notFixed // a number with a parameter in it has 0, whatever is bound
+	}
+	return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (s.insert.Divides() || s.insert.Averages() || s.insert.ReadsVariables())
+}
+
+// isCast reports whether an expression, by whose text the server names its column, is
+// CAST(...) as a whole: such a value has the digits of its type.
+func isCast(name string) bool {
+	const cast = "cast("
+	if len(name) < len(cast) || !strings.EqualFold(name[:len(cast)], cast) {
+		return false
+	}
+	depth := 0
+	for i := range len(name) {
+		switch name[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i == len(name)-1
+			}
+		}
+	}
+	return false
+}
+
+// keepsRows reports whether the server keeps the query's rows in a temporary table
+// before they are numbered.
+func (s *session) keepsRows(q *insertQuery) (kept bool, err error) {
+	f := parser.QueryFill{First: 1, Block: 1, CountFirst: !q.fill.binding.Transactional}
+	if !s.insert.Merges(f) {
+		return true, nil
+	}
+	text := s.insert.AppendQueryFilled([]byte("EXPLAIN "), q.sql, f)
+	look := func(payload []byte) { kept = kept || bytes.Contains(payload, []byte("<derived")) }
+	if !q.prepared {
+		if err := s.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(s.noAttributes()), text)); err != nil {
+			return true, err
+		}
+		err := s.each(shapeResults, look)
+		return kept, err
+	}
+	id, err := s.executeOnce(text, q.params)
+	if err == nil {
+		err = s.each(shapeResults, look)
+	}
+	if err != nil {
+		return true, err
+	}
+	return kept, s.sendClose(id)
+}
+
+// notNumeric names the column's type when its values are no ids as text: "" for
+// whole and other numbers, and for text.
+func (c queryColumn) notNumeric() string {
+	switch {
+	case c.flags&mysql.ENUM_FLAG != 0:
+		return "an ENUM"
+	case c.flags&mysql.SET_FLAG != 0:
+		return "a SET"
+	}
+	switch c.typ {
+	case mysql.MYSQL_TYPE_BIT:
+		return "a BIT"
+	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_NEWDATE:
+		return "a DATE"
+	case mysql.MYSQL_TYPE_TIME:
+		return "a TIME"
+	case mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP:
+		return "a DATETIME"
+	case mysql.MYSQL_TYPE_JSON:
+		return "JSON"
+	case mysql.MYSQL_TYPE_GEOMETRY:
+		return "a GEOMETRY"
+	}
+	return ""
+}
+
+// checkQueryParams refuses values that servers do not keep in a query which stands
+// in another: a parameter there is text of the connection's character set, on MySQL
+// a VARCHAR. What is no such text is changed, and what is longer is cut.
+func (s *session) checkQueryParams(q *insertQuery) error {
+	const longest = 65535
+	unicode := strings.HasPrefix(s.state.mode.Charset.String(), "utf8")
+	for i := range q.params[:min(len(q.params), s.insert.QueryParams())] {
+		p := &q.params[i]
+		if p.null || !p.isText() {
+			continue
+		}
+		_, _, size := lengthEncoded(p.value)
+		value := p.value[size:]
+		if !s.mariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
+			return unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.binding.Table, "use INSERT ... VALUES")
+		}
+	}
+	return nil
+}
+
+// isText reports whether the parameter is sent as text or bytes.
+func (p *param) isText() bool {
+	switch byte(p.typ) {
+	case mysql.MYSQL_TYPE_VARCHAR, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_STRING,
+		mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
+		return true
+	}
+	return false
+}
