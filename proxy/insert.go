@@ -36,6 +36,9 @@ func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 		return p, err
 	}
 	if s.insert.FromQuery() {
+		if readsDiagnostics(sql) { // the count is a statement of its own
+			return p, unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in INSERT ... SELECT", b.Table, "read it with SELECT first")
+		}
 		return s.planQuery(p, b, prepared)
 	}
 	return s.planValues(p, sql, b, prepared)

@@ -197,6 +197,7 @@ func TestRefusedQueries(t *testing.T) {
 			{"INSERT INTO users (u) SELECT x'41'", "hexadecimal"},
 			{"INSERT INTO users (u) SELECT b'1' UNION SELECT 'x'", "bit literal"},
 			{"INSERT INTO users (u) SELECT HIGH_PRIORITY u FROM s", "HIGH_PRIORITY"},
+			{"INSERT INTO users (u) SELECT ROW_COUNT()", "ROW_COUNT()"},
 			{"INSERT INTO users (u) SELECT SQL_CALC_FOUND_ROWS u FROM s", "SQL_CALC_FOUND_ROWS"},
 			{"INSERT INTO users (u) SELECT s.u FROM s ON DUPLICATE KEY UPDATE u = a", "ON DUPLICATE KEY UPDATE"},
 			{"INSERT INTO users (id, u) SELECT f, 'x' FROM f", "FLOAT"},
