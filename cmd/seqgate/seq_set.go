@@ -152,7 +152,7 @@ const memoryNote = "running seqgates go on with the ids that they hold in memory
 type wantedRow struct {
 	next, cache int64 // 0: as it is
 	free        freeIDs
-	last        int64 // by the sequence's MAXVALUE
+	last        int64 // by the sequence's MAXVALUE; 0: none
 	force       bool  // whatever the row and free say
 }
 
@@ -192,7 +192,7 @@ func (w wantedRow) refusal(now *seqRow) error {
 		return fmt.Errorf("ids up to %d are in use: from %d on they would be given again; give at least %d, or --force", w.free.next-1, w.next, w.free.next)
 	case w.next > w.free.last:
 		return fmt.Errorf("the ids of the column that it fills end at %d: from %d on every INSERT would fail; give a smaller NEXT_ID, or --force", w.free.last, w.next)
-	case w.next > w.last:
+	case w.last > 0 && w.next > w.last:
 		return fmt.Errorf("its MAXVALUE is %d: from %d on it would give no ids; give a smaller NEXT_ID, or --force", w.last, w.next)
 	}
 	return nil

@@ -41,7 +41,7 @@ var sessionCases = []wireCase{
 	{name: "LOCK TABLES and a table not seen before", steps: queries("CREATE TABLE hidden (a INT)", "LOCK TABLES hidden WRITE", "INSERT INTO hidden VALUES (1)", "SELECT * FROM hidden", "INSERT INTO few VALUES (1, 'x')", "UNLOCK TABLES", "DROP TABLE hidden")},
 	{name: "locks of rows", steps: []step{connect("b", login{}), query("BEGIN"), query("SELECT * FROM few WHERE id = 1 FOR UPDATE"), query("SELECT * FROM few WHERE id = 1 FOR UPDATE NOWAIT").on("b"), query("ROLLBACK")}},
 	{name: "locks of the user", steps: []step{connect("b", login{}), query("SELECT GET_LOCK('{db}', 0), IS_USED_LOCK('{db}') = CONNECTION_ID()"), query("SELECT GET_LOCK('{db}', 0)").on("b"), query("SELECT RELEASE_LOCK('{db}')"), query("SELECT GET_LOCK('{db}', 5)").on("b")}},
-	{name: "locks end with the client", steps: []step{connect("b", login{}), query("SELECT GET_LOCK('{db}', 0)"), disconnect(), query("SELECT GET_LOCK('{db}', 10)").on("b")}},
+	{name: "locks end with the client", steps: []step{connect("b", login{}), query("SELECT GET_LOCK('{db}', 0)"), disconnect(), query("SELECT GET_LOCK('{db}', 10)").on("b"), query("DO RELEASE_LOCK('{db}')").on("b")}},
 	{name: "processlist", steps: queries("SELECT USER, SUBSTRING_INDEX(HOST, ':', 1), DB, COMMAND, INFO FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()")},
 	{name: "who and where", steps: queries("SELECT USER(), CURRENT_USER(), DATABASE(), SCHEMA(), @@hostname, @@port, VERSION()")},
 	{name: "USE", steps: queries("USE mysql", "SELECT DATABASE()", "USE nosuch", "SELECT DATABASE()", "USE {db}", "SELECT COUNT(*) FROM few")},
