@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"bytes"
+	"context"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -91,6 +93,9 @@ func (s *session) updateRows(u *rowsUpdate) error {
 		return err
 	}
 	u.readCalls(s)
+	if err := s.refuseViews(u); err != nil {
+		return err
+	}
 	for attempt := range int64(queryAttempts) {
 		uncounted := s.countRows(u)
 		if uncounted != nil && !mayBeUpdated(uncounted) {
@@ -113,6 +118,31 @@ func (s *session) updateRows(u *rowsUpdate) error {
 		}
 	}
 	return changedRows("the rows that take values of sequence '%s' changed each time between counting and updating them; repeat it in a REPEATABLE READ transaction", u)
+}
+
+// refuseViews refuses a statement that may read a view which sets LAST_INSERT_ID(),
+// where the rows are counted.
+func (s *session) refuseViews(u *rowsUpdate) error {
+	t := u.plan.stmt.Table()
+	if t.Schema == "" {
+		t.Schema = s.state.database
+	}
+	e, err := s.srv.catalog.lookup(s.ctx, s.keyspace, t.Schema, t.Name)
+	if err != nil || e.table.kind != kindView && !parser.Mentions(u.sql, "select") {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, catalogTimeout)
+	defer cancel()
+	var view string
+	err = s.keyspace.DB.QueryRowContext(ctx, "SELECT TABLE_NAME FROM information_schema.VIEWS WHERE TABLE_SCHEMA <> 'sys' AND"+
+		" (VIEW_DEFINITION = '' OR LOCATE('last_insert_id', LOWER(VIEW_DEFINITION)) > 0) LIMIT 1").Scan(&view)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return &describeError{"the views", err}
+	}
+	return refuseCall("the next value of a sequence in an UPDATE that reads others, while view '"+view+"' uses LAST_INSERT_ID() or cannot be looked into (SHOW VIEW),", u.name())
 }
 
 func changedRows(format string, u *rowsUpdate) error {

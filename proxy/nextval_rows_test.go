@@ -326,3 +326,22 @@ func TestRowsPrepared(t *testing.T) {
 		checkErrno(t, err, 1615)
 	})
 }
+
+// A view that sets LAST_INSERT_ID() would have the rows counted anew.
+func TestRowsBesideViews(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newRowsGate(t, s, 3, "")
+		exec(t, g.direct, "CREATE VIEW vr AS SELECT id, LAST_INSERT_ID(1) AS x FROM t",
+			"CREATE VIEW v AS SELECT * FROM t WHERE (SELECT MAX(x) FROM vr WHERE vr.id <= t.id) > 0")
+		c := conn(t, g.open(t, ""))
+		for _, statement := range []string{"UPDATE t SET m = (SELECT MAX(x) FROM vr WHERE vr.id <= t.id), n = NEXTVAL(s)", "UPDATE v SET n = NEXTVAL(s)"} {
+			_, err := c.ExecContext(t.Context(), statement)
+			checkErrno(t, err, 1235)
+		}
+		exec(t, g.direct, "DROP VIEW v, vr", "CREATE VIEW v AS SELECT * FROM t")
+		exec(t, c, "UPDATE v SET n = NEXTVAL(s) WHERE id IN (SELECT id FROM (SELECT id FROM t) x)")
+		if got := value[int64](t, c, "SELECT COUNT(DISTINCT n) FROM t"); got != 3 {
+			t.Errorf("%d values, want 3", got)
+		}
+	})
+}

@@ -13,13 +13,21 @@ func TestFirstFree(t *testing.T) {
 		other := newSource(t, s, []string{"CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 100"})
 		withVSchema := newPlace(t, s, initVSchema, "CREATE TABLE a (id BIGINT PRIMARY KEY)", "INSERT INTO a VALUES (10)",
 			"CREATE TABLE b (id CHAR(8) PRIMARY KEY, n INT UNSIGNED)", "INSERT INTO b VALUES ('x', 20)")
+		open, err := s.Open(t, p.name).BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = open.Rollback() }()
+		if _, err := open.ExecContext(t.Context(), "INSERT INTO t VALUES (50)"); err != nil {
+			t.Fatal(err)
+		}
 		tests := []struct {
 			name  string
 			place *place
 			of    sequence.Name
 			want  int64 // -1: an error
 		}{
-			{"convention", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "t_seq"}, 42},
+			{"convention", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "t_seq"}, 51}, // also of a row that is not committed yet
 			{"fills nothing", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "alone"}, 0},
 			{"no table", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "nope_seq"}, 0},
 			{"not fillable", p, sequence.Name{Keyspace: "main", Database: p.name, Table: "text_seq"}, 0},

@@ -173,7 +173,7 @@ func (u usedIDs) next() (int64, error) {
 	return max(u.max+1, u.counter, 1), nil
 }
 
-// readUsedIDs reads MAX(column) and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do. It may be called in
+// readUsedIDs reads MAX(column), also of rows in open transactions, and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do. It may be called in
 // parallel: it has a connection of its own.
 func (s *server) readUsedIDs(ctx context.Context, table, column string) (used usedIDs, err error) {
 	conn, err := s.db.Conn(ctx)
@@ -181,6 +181,10 @@ func (s *server) readUsedIDs(ctx context.Context, table, column string) (used us
 		return usedIDs{}, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	// Rows that are not committed yet will be.
+	if _, err := conn.ExecContext(ctx, "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"); err != nil {
+		return usedIDs{}, err
+	}
 	var largest, counter sql.NullString
 	err = conn.QueryRowContext(ctx, "SELECT MAX("+quote(column)+") FROM "+s.quoted(table)).Scan(&largest)
 	if err != nil {
