@@ -2,9 +2,17 @@
 
 FUZZTIME ?= 10s
 SOAK ?= 10m
+CHAOS ?= 10m
 SEED ?= 0
+FUZZ ?= all
+MUTATE ?=
+STEADY ?= 10m
+RATE ?= 600
 
-.PHONY: help build slim test check static fmt vet staticcheck tidy fuzz soak bench
+# go test begins packages in this order: what takes longest must not be last.
+LONGEST = ./proxy ./cmd/seqgate ./sequence ./internal/wiretest ./internal/leasesoak ./internal/soak ./internal/chaos
+
+.PHONY: help build slim workers tracing deb dist test check static fmt vet staticcheck tidy fuzz soak leases bench vuln peers mutate chaos steady
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,8 +23,21 @@ build: ## static binary bin/seqgate
 slim: ## the same without the demo's engine: bin/seqgate-slim
 	CGO_ENABLED=0 go build -trimpath -tags slim -o bin/seqgate-slim ./cmd/seqgate
 
-test: ## race tests on real servers; installs MariaDB (Debian) when it is missing
-	scripts/test ./...
+workers: ## slim, with worker ids in etcd and ZooKeeper: bin/seqgate-workers
+	CGO_ENABLED=0 go build -trimpath -tags slim,etcd,zookeeper -o bin/seqgate-workers ./cmd/seqgate
+
+tracing: ## slim, with spans for OpenTelemetry: bin/seqgate-tracing
+	CGO_ENABLED=0 go build -trimpath -tags slim,otel -o bin/seqgate-tracing ./cmd/seqgate
+
+deb: ## the Debian package: bin/seqgate_VERSION_ARCH.deb
+	scripts/deb bin
+
+dist: ## what a release has, without publishing it: dist/ (needs goreleaser 2)
+	goreleaser release --snapshot --clean
+
+test: ## race tests on real servers; installs MariaDB, etcd and ZooKeeper (Debian) when they are missing
+	scripts/test $(LONGEST) ./...
+	go test -race -count=1 -tags etcd,zookeeper,otel -run '^(TestLeaserKinds|TestTracing)' ./cmd/seqgate
 
 check: static test ## all that has to pass: gofmt, vet, staticcheck, go mod tidy -diff, race tests
 
@@ -25,9 +46,10 @@ static: fmt vet staticcheck tidy ## the parts of check that run no tests
 fmt: ## gofmt -l
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; } >&2
 
-vet: ## go vet, with and without the demo's engine
+vet: ## go vet, with and without the build tags
 	go vet ./...
 	go vet -tags slim ./...
+	go vet -tags etcd,zookeeper,otel ./cmd/seqgate
 
 staticcheck: ## staticcheck, the version in go.mod
 	go tool staticcheck ./...
@@ -35,11 +57,32 @@ staticcheck: ## staticcheck, the version in go.mod
 tidy: ## go.mod and go.sum say what the code needs
 	go mod tidy -diff
 
-fuzz: ## every fuzz target for FUZZTIME (10s) each
-	scripts/fuzz $(FUZZTIME)
+fuzz: ## every fuzz target for FUZZTIME (10s) each, or those in FUZZ
+	scripts/fuzz $(FUZZTIME) $(FUZZ)
 
 soak: ## kill, freeze and restart seqgates and servers under load for SOAK (10m), from SEED (any)
 	scripts/test -v -timeout 0 -run '^TestSoak$$' ./internal/soak -soak.for=$(SOAK) -soak.seed=$(SEED)
 
+leases: ## the same to processes with leased worker ids, whose clocks jump too
+	scripts/test -v -timeout 0 -run '^TestLeases$$' ./internal/leasesoak -lease.for=$(SOAK) -lease.seed=$(SEED)
+
+steady: ## an even load of RATE (600) operations a second for STEADY (10m): nothing grows; bin/steady.md tells
+	scripts/test-deps
+	go test -count=1 -v -timeout 0 -run '^TestSteady$$/^even$$' ./internal/steady -steady.for=$(STEADY) -steady.rate=$(RATE) -steady.report=$(CURDIR)/bin/steady.md
+
 bench: ## seqgate against a direct connection and a plain TCP relay
 	go run ./bench
+
+vuln: ## known vulnerabilities in what the code uses; needs the network
+	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
+
+peers: ## seqgate beside HAProxy, MySQL Router, MariaDB's SEQUENCE and Vitess, and how each grows: tables and figures in docs/
+	go run ./bench --peers all --docs docs/benchmarks.md
+
+mutate: ## break each promise on purpose, or those that match MUTATE, and show that a test fails
+	go build -o bin/mutate ./internal/mutation/run
+	go build -o bin/with-test-servers ./internal/servertest/run
+	bin/with-test-servers bin/mutate -only '$(MUTATE)'
+
+chaos: ## every kind of fault at once, on seqgates, a server of sequences and two shards, for CHAOS (10m), from SEED (any)
+	scripts/test -v -timeout 0 -run '^TestChaos$$' ./internal/chaos -chaos.for=$(CHAOS) -chaos.seed=$(SEED)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seqgate/seqgate/bench/internal/report"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -40,7 +41,7 @@ func TestRun(t *testing.T) {
 		}
 		for _, w := range workloads {
 			for _, conns := range []int{1, 3} {
-				cells := strings.Split(line(out.String(), fmt.Sprintf("| %s | %d |", w.name, conns)), " | ")
+				cells := strings.Split(report.Line(out.String(), fmt.Sprintf("| %s | %d |", w.name, conns)), " | ")
 				if len(cells) != 7 || cells[2] == "0" || cells[3] == "0.00" {
 					t.Errorf("%s at %d connections: got row %q, want 7 cells with a rate and a ratio", w.name, conns, cells)
 				}
@@ -53,6 +54,22 @@ func TestRun(t *testing.T) {
 			t.Errorf("--out file: got %d bytes and error %v, want the %d bytes of stdout", len(written), err, out.Len())
 		}
 	})
+}
+
+// Through a seqgate in front of two shards what is inserted is there, too.
+func TestRunSharded(t *testing.T) {
+	var out, log strings.Builder
+	err := run(t.Context(), []string{"--server", servertest.First(t).DSN(""), "--targets", "seqgate", "--rounds", "3", "--slice", "20ms",
+		"--conns", "2", "--idle", "0", "--only", "^sharded"}, &out, &log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range shardedLoads {
+		cells := strings.Split(report.Line(out.String(), fmt.Sprintf("| sharded %s | 2 |", name)), " | ")
+		if len(cells) != 7 || cells[3] == "0.00" {
+			t.Errorf("%s: got row %q, want 7 cells with a ratio", name, cells)
+		}
+	}
 }
 
 func TestRelay(t *testing.T) {
@@ -152,9 +169,9 @@ func TestRow(t *testing.T) {
 	r := result{workload: "w", conns: 8}
 	for _, speed := range []int{100, 1000, 10} {
 		r.rounds = append(r.rounds, round{
-			direct:     {queries: 2 * speed, elapsed: time.Second, p50: 100 * time.Microsecond, p99: 2 * time.Millisecond},
-			viaRelay:   {queries: speed, elapsed: time.Second, p50: 200 * time.Microsecond, p99: 3 * time.Millisecond, cpu: time.Duration(speed) * 30 * time.Microsecond},
-			viaSeqgate: {queries: speed, elapsed: 2 * time.Second, p50: 300 * time.Microsecond, p99: 4 * time.Millisecond, cpu: time.Duration(speed) * 45 * time.Microsecond},
+			direct:     {Queries: 2 * speed, Elapsed: time.Second, P50: 100 * time.Microsecond, P99: 2 * time.Millisecond},
+			viaRelay:   {Queries: speed, Elapsed: time.Second, P50: 200 * time.Microsecond, P99: 3 * time.Millisecond, CPU: time.Duration(speed) * 30 * time.Microsecond},
+			viaSeqgate: {Queries: speed, Elapsed: 2 * time.Second, P50: 300 * time.Microsecond, P99: 4 * time.Millisecond, CPU: time.Duration(speed) * 45 * time.Microsecond},
 		})
 	}
 	got := r.row([]string{direct, viaRelay, viaSeqgate})

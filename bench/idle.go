@@ -38,13 +38,25 @@ func idleMemory(ctx context.Context, t *target, sessions int) (perSession float6
 	return float64(after-before) / float64(sessions), err
 }
 
+// memory returns the resident memory of the hop's processes.
+func (t *target) memory() (all int64, err error) {
+	for _, pid := range t.pids {
+		bytes, err := residentMemory(pid)
+		if err != nil {
+			return 0, err
+		}
+		all += bytes
+	}
+	return all, nil
+}
+
 // settledMemory returns the hop's resident memory once it has not shrunk for a second.
 func settledMemory(ctx context.Context, t *target) (int64, error) {
 	least, since := int64(-1), time.Now()
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		now, err := residentMemory(t.process.Process.Pid)
+		now, err := t.memory()
 		if err != nil {
 			return 0, err
 		}

@@ -3,6 +3,10 @@
 //
 //	go run ./bench [flags]
 //
+//	go run ./bench --peers all [flags]
+//
+// measures it beside its peers, and how each grows, with tables and figures for docs/benchmarks.md.
+//
 // It starts the servers that the tests use (MariaDB, and MySQL 9.7 where SEQGATE_TEST_MYSQL97 names its
 // starter, or the one in SEQGATE_TEST_DSN) or uses the one given by --server, builds seqgate, and
 // prints Markdown tables. Client, hop and server share the machine; ratios between targets of one
@@ -45,6 +49,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if cfg.comparison.asked() {
+		return compare(ctx, cfg, stdout, stderr)
+	}
 	report, err := measureAll(ctx, cfg, stderr)
 	if err != nil {
 		return err
@@ -70,6 +77,9 @@ type config struct {
 	seqgate string // path of a binary; "" to build one
 	tags    string
 	out     string
+	most    int // the largest size of a curve; 0: all
+
+	comparison comparison
 }
 
 func parseFlags(args []string, stderr io.Writer) (*config, error) {
@@ -83,6 +93,8 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	fs.StringVar(&cfg.seqgate, "seqgate", "", "`path` of a seqgate binary (default: build one)")
 	fs.StringVar(&cfg.tags, "tags", "slim", "build `tags` for seqgate; slim leaves out the demo's engine")
 	fs.StringVar(&cfg.out, "out", "", "also write the report to this `file`")
+	cfg.comparison.flags(fs)
+	fs.IntVar(&cfg.most, "most", 0, "with --peers: the largest `size` of a curve (default: all)")
 	quick := fs.Bool("quick", false, "a rougher run in under two minutes: 5 rounds of 120 ms")
 	fs.Func("conns", "`numbers` of connections (default 1,8,32)", func(s string) (err error) {
 		cfg.conns, err = parseInts(s)
@@ -105,10 +117,18 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	if *quick {
 		cfg.rounds, cfg.slice = 5, 120*time.Millisecond
 	}
+	if cfg.comparison.asked() && !isSet(fs, "rounds") && !isSet(fs, "slice") && !*quick {
+		cfg.rounds, cfg.slice = 7, 200*time.Millisecond
+	}
 	if cfg.rounds < 1 || cfg.slice <= 0 {
 		return nil, errors.New("--rounds and --slice must be positive")
 	}
 	return cfg, nil
+}
+
+func isSet(fs *flag.FlagSet, name string) (set bool) {
+	fs.Visit(func(f *flag.Flag) { set = set || f.Name == name })
+	return set
 }
 
 func parseInts(list string) ([]int, error) {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/seqgate/seqgate/bench/internal/report"
 )
 
 // tick is the unit of CPU times in /proc on every Linux platform (USER_HZ).
@@ -48,26 +48,6 @@ func residentMemory(pid int) (int64, error) {
 		return 0, err
 	}
 	var kib int64
-	_, err = fmt.Sscanf(line(string(status), "VmRSS:"), "VmRSS: %d kB", &kib)
+	_, err = fmt.Sscanf(report.Line(string(status), "VmRSS:"), "VmRSS: %d kB", &kib)
 	return kib << 10, err
-}
-
-// machine says in Markdown what the numbers were measured on.
-func machine() string {
-	cpuinfo, _ := os.ReadFile("/proc/cpuinfo") // what cannot be read stays empty
-	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	load, _ := os.ReadFile("/proc/loadavg")
-	_, model, _ := strings.Cut(line(string(cpuinfo), "model name"), ": ")
-	return fmt.Sprintf("- Machine: %s, %d cores, Linux %s, load before the run %.4s\n- %s, %s/%s\n",
-		model, runtime.NumCPU(), strings.TrimSpace(string(kernel)), load, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// line returns the first line of text that starts with prefix.
-func line(text, prefix string) string {
-	for l := range strings.Lines(text) {
-		if strings.HasPrefix(l, prefix) {
-			return strings.TrimSpace(l)
-		}
-	}
-	return ""
 }

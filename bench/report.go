@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/seqgate/seqgate/bench/internal/report"
+	"github.com/seqgate/seqgate/bench/internal/results"
 )
 
 // result is what was measured of a workload at a number of connections.
@@ -15,10 +18,11 @@ type result struct {
 
 // header describes the run in Markdown.
 func header(cfg *config) string {
-	return machine() + fmt.Sprintf("- %d rounds of %v per target and load, targets in turn; client, hop and server share the machine.\n"+
+	return report.Machine() + fmt.Sprintf("- %d rounds of %v per target and load, targets in turn; client, hop and server share the machine.\n"+
 		"  Ratios are medians of the rounds' own ratios; times are medians of the rounds' percentiles, in microseconds;\n"+
 		"  CPU is the hop's, user and kernel, in microseconds per statement.\n"+
 		"- INSERT: AUTO_INCREMENT direct and through the relay, filled from a sequence (cache 1000) through seqgate.\n"+
+		"- sharded: two shards, databases of the one server, through seqgate; the tables undivided direct and through the relay.\n"+
 		"- NEXT VALUE: `SELECT NEXT VALUE` through seqgate, `UPDATE ... LAST_INSERT_ID(next_id + 1)` direct and through the relay.\n",
 		cfg.rounds, cfg.slice)
 }
@@ -65,7 +69,7 @@ func columns(targets []string) []string {
 // row is the result as a line of the table that columns heads.
 func (r result) row(targets []string) string {
 	cells := []string{r.workload, fmt.Sprint(r.conns),
-		fmt.Sprintf("%.0f", r.median(func(s round) float64 { return s[direct].rate() }))}
+		fmt.Sprintf("%.0f", r.median(func(s round) float64 { return s[direct].Rate() }))}
 	hops := targets[1:]
 	for _, name := range hops {
 		cells = append(cells, r.ratio(name, direct))
@@ -74,8 +78,8 @@ func (r result) row(targets []string) string {
 		cells = append(cells, r.ratio(hops[1], hops[0]))
 	}
 	cells = append(cells,
-		r.times(targets, func(s sample) time.Duration { return s.p50 }),
-		r.times(targets, func(s sample) time.Duration { return s.p99 }))
+		r.times(targets, func(s results.Sample) time.Duration { return s.P50 }),
+		r.times(targets, func(s results.Sample) time.Duration { return s.P99 }))
 	if len(hops) > 0 {
 		cells = append(cells, r.cpu(hops))
 	}
@@ -87,14 +91,14 @@ func (r result) median(of func(round) float64) float64 {
 	for i, s := range r.rounds {
 		values[i] = of(s)
 	}
-	return median(values)
+	return report.Median(values)
 }
 
 func (r result) ratio(a, b string) string {
-	return fmt.Sprintf("%.2f", r.median(func(s round) float64 { return s[a].rate() / s[b].rate() }))
+	return fmt.Sprintf("%.2f", r.median(func(s round) float64 { return s[a].Rate() / s[b].Rate() }))
 }
 
-func (r result) times(targets []string, of func(sample) time.Duration) string {
+func (r result) times(targets []string, of func(results.Sample) time.Duration) string {
 	cells := make([]string, len(targets))
 	for i, name := range targets {
 		cells[i] = fmt.Sprintf("%.0f", r.median(func(s round) float64 { return float64(of(s[name])) / float64(time.Microsecond) }))
@@ -109,8 +113,8 @@ func (r result) cpu(hops []string) string {
 		var cpu time.Duration
 		var queries int
 		for _, s := range r.rounds {
-			cpu += s[name].cpu
-			queries += s[name].queries
+			cpu += s[name].CPU
+			queries += s[name].Queries
 		}
 		cells[i] = fmt.Sprintf("%.1f", float64(cpu)/float64(time.Microsecond)/float64(queries))
 	}

@@ -69,8 +69,8 @@ var workloads = []workload{
 		return textExec(ctx, conn, func() string { return insertStatement(t.fills(), 100) }), nil
 	}},
 	{name: "NEXT VALUE", open: func(ctx context.Context, conn driver.Conn, t *target) (operation, error) {
-		if t.fills() {
-			return textQuery(ctx, conn, func() string { return "SELECT NEXT VALUE FROM tickets_seq" }), nil
+		if s := nextValue[t.ids]; s != "" {
+			return textQuery(ctx, conn, func() string { return s }), nil
 		}
 		return textExec(ctx, conn, func() string {
 			return "UPDATE native_seq SET next_id = LAST_INSERT_ID(next_id + 1) WHERE id = 0"
@@ -85,6 +85,31 @@ var workloads = []workload{
 			return errors.Join(conn.(driver.Pinger).Ping(ctx), conn.Close())
 		}, nil
 	}},
+}
+
+// nextValue is how the next value is asked for, by who makes it. A server without sequences counts in a row.
+var nextValue = map[idSource]string{
+	bySeqgate: "SELECT NEXT VALUE FROM tickets_seq", byVitess: "SELECT NEXT 1 VALUES FROM tickets_seq", byOwnSequence: "SELECT NEXTVAL(own_seq)",
+}
+
+// workloads gives those that as gives a name and that --only asks for, under these names.
+func (cfg *config) workloads(as func(*workload) (name string, ok bool)) (asked []workload) {
+	for _, w := range workloads {
+		name, ok := as(&w)
+		if w.name = name; ok && (cfg.only == nil || cfg.only.MatchString(name)) {
+			asked = append(asked, w)
+		}
+	}
+	return asked
+}
+
+func (w *workload) unsharded() (name string, ok bool) { return w.name, true }
+
+// insertOf is an INSERT of rows.
+func insertOf(rows int) *workload {
+	return &workload{name: "INSERT", inserts: rows, open: func(ctx context.Context, conn driver.Conn, t *target) (operation, error) {
+		return textExec(ctx, conn, func() string { return insertStatement(t.fills(), rows) }), nil
+	}}
 }
 
 // insertTable is the table that rows are inserted into without ids.

@@ -42,8 +42,9 @@ type CallStmt struct {
 	// Alone: the text is SELECT with this call alone, FROM DUAL or without FROM, and
 	// its column has a name in ASCII of up to 250 bytes.
 	Alone bool
-	// Label is then that name.
-	Label []byte
+	// Label is then that name. It shares no memory with the text, as nothing here does:
+	// the plan of a statement outlives the text.
+	Label string
 	// HasCount: Alone, and with WHERE COUNT = n, which asks for Count rows. With
 	// CountParam n is a placeholder.
 	HasCount, CountParam bool
@@ -153,7 +154,7 @@ func (s *CallStmt) readAlone(sql []byte) {
 		t = sc.next()
 	}
 	s.Alone = ok && t == tokenEOF && len(label) > 0 && len(label) <= maxLabel && isASCII(label)
-	s.Label = label
+	s.Label = string(label)
 }
 
 // alias reads the alias of which t may be the first token, and returns it or the

@@ -2,8 +2,11 @@ package parser
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // replaced replaces each call by its kind and sequence, as a caller would by a value.
@@ -146,7 +149,7 @@ func TestFindCallsAlone(t *testing.T) {
 		if s.CountParam {
 			count = -1
 		}
-		if !s.Alone || string(s.Label) != test.label || count != test.count || s.HasCount != (count != 0) {
+		if !s.Alone || s.Label != test.label || count != test.count || s.HasCount != (count != 0) {
 			t.Errorf("FindCalls(%q) = %+v, want alone, label %q, count %d", test.sql, s, test.label, test.count)
 		}
 	}
@@ -221,4 +224,18 @@ func FuzzFindCalls(f *testing.F) {
 			t.Fatalf("%q has calls left: %q", sql, one)
 		}
 	})
+}
+
+// What is found outlives the text, whose memory is another session's by then.
+func TestFindCallsKeepsNothingOfTheText(t *testing.T) {
+	for _, sql := range []string{"SELECT NEXTVAL(s)", "SELECT db.s.NEXTVAL AS label", "UPDATE t SET a = NEXTVAL(`s`)"} {
+		text := []byte(sql)
+		got, want := FindCalls(text, Mode{}), FindCalls([]byte(sql), Mode{})
+		for i := range text {
+			text[i] = '#'
+		}
+		if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", sql, diff)
+		}
+	}
 }

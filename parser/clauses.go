@@ -109,7 +109,7 @@ func (s *InsertStmt) onDuplicate(sc *scanner) (token, error) {
 			return t, s.notUnderstood(sc, t)
 		}
 	}
-	s.OnDuplicate = true
+	s.OnDuplicate, s.body.updateFrom = true, sc.end
 	for {
 		v, t := sc.value(sc.next())
 		s.body.updateEnd = v.end

@@ -7,6 +7,8 @@ type head struct {
 	names nameList // schema, table and columns
 	cols  []string // the memory of Columns
 
+	schemaStart         int // where the table's name begins, with the schema that may stand before it
+	tableStart          int // where the table's own name begins
 	tableEnd            int // behind the table's name and its PARTITION clause
 	listOpen, listClose int // the parentheses of the column list; 0 when there is none
 
@@ -113,6 +115,7 @@ func (s *InsertStmt) target(sc *scanner) (token, error) {
 // table reads [schema .] table, of which t is the current token, or MariaDB's
 // ".table", as the first two names.
 func (s *InsertStmt) table(sc *scanner, t token) (token, bool) {
+	s.head.schemaStart, s.head.tableStart = sc.start, sc.start
 	if t == '.' && s.mode.MariaDB {
 		s.head.names.ends = append(s.head.names.ends, 0)
 		return s.afterDot(sc)
@@ -134,7 +137,7 @@ func (s *InsertStmt) afterDot(sc *scanner) (token, bool) {
 	if !isName(t) || !s.head.names.add(sc, t, s.mode.Charset) {
 		return t, false
 	}
-	s.head.tableEnd = sc.end
+	s.head.tableStart, s.head.tableEnd = sc.start, sc.end
 	t = sc.next()
 	return t, t != '.'
 }

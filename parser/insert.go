@@ -41,6 +41,7 @@ type body struct {
 	readsNames bool     // an identifier stands in a value
 	aliasEnd   int      // behind the row alias; 0 when there is none
 	aliasClose int      // the closing parenthesis of its columns; 0 when there are none
+	updateFrom int      // behind the words ON DUPLICATE KEY UPDATE
 	updateEnd  int      // behind the last assignment of ON DUPLICATE KEY UPDATE
 }
 

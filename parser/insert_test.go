@@ -3,6 +3,7 @@ package parser
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -202,5 +203,17 @@ func TestParseInsertSameHead(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A backslash is a character of a name, also of one in double quotes (MariaDB 10.11 and
+// MySQL 9.7 name a column by it); in a string it is an escape.
+func TestBackslashInName(t *testing.T) {
+	var s InsertStmt
+	if err := s.Parse([]byte(`INSERT INTO "t\" ("a\n", b) VALUES (1, '\'')`), Mode{ANSIQuotes: true}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Table != `t\` || !slices.Equal(s.Columns, []string{`a\n`, "b"}) || s.Rows != 1 {
+		t.Errorf("table %q, columns %q, %d rows", s.Table, s.Columns, s.Rows)
 	}
 }

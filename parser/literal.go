@@ -60,7 +60,7 @@ func (s *InsertStmt) defaultOf(l *literals, sc *scanner) Slot {
 			continue
 		case ')':
 			if own && sc.next() == tokenEOF {
-				return l.integer(0)
+				return l.standard()
 			}
 		}
 		return Slot{State: Unknown}
@@ -76,14 +76,28 @@ type literals struct {
 
 // integer returns the slot of a whole number.
 func (l *literals) integer(n int64) Slot {
+	if l.mode.OnlyNull {
+		return Slot{State: Explicit}
+	}
 	if n == 0 && !l.mode.NoAutoValueOnZero {
 		return Slot{State: Open}
 	}
 	return Slot{State: Explicit, HasValue: true, Value: n}
 }
 
+// standard returns the slot of DEFAULT, which is 0 in a column of numbers.
+func (l *literals) standard() Slot {
+	if l.mode.OnlyNull {
+		return Slot{State: Open}
+	}
+	return l.integer(0)
+}
+
 // float returns the slot of a floating-point number, which rounds half to even.
 func (l *literals) float(f float64) Slot {
+	if l.mode.OnlyNull {
+		return Slot{State: Explicit}
+	}
 	if l.mode.Approximate && f != 0 && math.Abs(f) < 1 {
 		return Slot{State: Unknown}
 	}
@@ -103,7 +117,9 @@ func (l *literals) word(text []byte) Slot {
 		}
 	case equalFold(text, "null"):
 		return Slot{State: Open}
-	case equalFold(text, "default"), l.mode.MariaDB && equalFold(text, "ignore"), equalFold(text, "false"):
+	case equalFold(text, "default"), l.mode.MariaDB && equalFold(text, "ignore"):
+		return l.standard()
+	case equalFold(text, "false"):
 		return l.integer(0)
 	case equalFold(text, "true"):
 		return l.integer(1)

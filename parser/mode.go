@@ -23,6 +23,9 @@ type Mode struct {
 	// Approximate: the column is a FLOAT or DOUBLE, which rounds a half to 0 when it
 	// asks whether a value is to be generated. Fractions between -1 and 1 are Unknown.
 	Approximate bool
+	// OnlyNull: the column holds no numbers. NULL, DEFAULT and an absent column are generated; any literal is the row's
+	// own.
+	OnlyNull bool
 	// Charset is the session's character_set_client.
 	Charset Charset
 	// MariaDB: the server is a MariaDB, which reads X'..', \N, IGNORE and /*M!

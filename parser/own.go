@@ -12,6 +12,9 @@ const (
 	ShowSequences
 	ShowCreateSequence
 	ShowSeqgate
+	ShowVSchema
+	AlterVSchema
+	SelectDecode // SELECT SEQGATE_DECODE(id)
 )
 
 // SniffOwn returns which of seqgate's own statements a text is, by its first
@@ -33,6 +36,11 @@ func SniffOwn(sql []byte) OwnVerb {
 		verb = DropSequence
 	case "show":
 		return sniffShow(sql, end)
+	case "select":
+		if word, _ = buf.after(sql, end); string(word) == "seqgate_decode" {
+			return SelectDecode
+		}
+		return NoOwn
 	default:
 		return NoOwn
 	}
@@ -42,10 +50,13 @@ func SniffOwn(sql []byte) OwnVerb {
 			word, _ = buf.after(sql, end)
 		}
 	}
-	if string(word) != "sequence" {
-		return NoOwn
+	switch {
+	case string(word) == "sequence":
+		return verb
+	case string(word) == "vschema" && verb == AlterSequence:
+		return AlterVSchema
 	}
-	return verb
+	return NoOwn
 }
 
 // sniffShow is SniffOwn behind SHOW.
@@ -57,6 +68,8 @@ func sniffShow(sql []byte, end int) OwnVerb {
 		return ShowSeqgate
 	case "sequences":
 		return ShowSequences
+	case "vschema":
+		return ShowVSchema
 	case "create":
 		if word, _ = buf.after(sql, end); string(word) == "sequence" {
 			return ShowCreateSequence
@@ -84,11 +97,14 @@ type OwnStmt struct {
 	Verb     OwnVerb
 	IfExists bool    // IF EXISTS, or IF NOT EXISTS of CREATE
 	Replace  bool    // OR REPLACE
-	Tables   []Table // the sequences named
+	Tables   []Table // the sequences named, or the table of SHOW VSCHEMA VINDEXES ON
 	Options  SequenceOptions
 	Schema   string // SHOW SEQUENCES FROM; empty when not given
-	Topic    string // SHOW SEQGATE's word, in lower case
+	Topic    string // SHOW SEQGATE's and SHOW VSCHEMA's word, in lower case
 	Like     Pattern
+	VSchema  VSchemaEdit // of ALTER VSCHEMA
+	ID       string      // of SEQGATE_DECODE, as it is written, without quotes
+	IDParam  bool        // ... which is a parameter of a prepared statement
 }
 
 // ParseOwn reads a statement that SniffOwn knows:
@@ -98,9 +114,13 @@ type OwnStmt struct {
 //	DROP SEQUENCE [IF EXISTS] [db.]s [, [db.]s] ...
 //	SHOW SEQUENCES [FROM|IN db] [LIKE 'pattern']
 //	SHOW CREATE SEQUENCE [db.]s
-//	SHOW SEQGATE STATUS|SEQUENCES|SESSIONS|VSCHEMA [LIKE 'pattern']
+//	SHOW SEQGATE STATUS|SEQUENCES|GENERATORS|SESSIONS|VSCHEMA [LIKE 'pattern']
+//	SHOW VSCHEMA KEYSPACES|TABLES|VINDEXES [LIKE 'pattern']
+//	SHOW VSCHEMA VINDEXES FROM|ON [keyspace.]t [LIKE 'pattern']
+//	ALTER VSCHEMA ...
+//	SELECT SEQGATE_DECODE(id)
 //
-// with the options of [SequenceOptions]. The error is a *SyntaxError.
+// with the options of [SequenceOptions], and the actions of [VSchemaEdit]. The error is a *SyntaxError.
 func ParseOwn(sql []byte, m Mode) (OwnStmt, error) {
 	stmt := OwnStmt{Verb: SniffOwn(sql)}
 	p := ownParser{scanner: newScanner(sql, m), stmt: &stmt}
@@ -115,6 +135,12 @@ func ParseOwn(sql []byte, m Mode) (OwnStmt, error) {
 		ok = p.words("show", "create", "sequence") && p.name()
 	case ShowSeqgate:
 		ok = p.showSeqgate()
+	case ShowVSchema:
+		ok = p.showVSchema()
+	case AlterVSchema:
+		ok = p.alterVSchema()
+	case SelectDecode:
+		ok = p.decode()
 	}
 	for ok && p.t == ';' {
 		p.advance()
@@ -218,11 +244,37 @@ func (p *ownParser) showSequences() bool {
 }
 
 func (p *ownParser) showSeqgate() bool {
-	p.words("show", "seqgate")
-	for _, topic := range [...]string{"status", "sequences", "sessions", "vschema"} {
+	return p.words("show", "seqgate") && p.topic("status", "sequences", "generators", "sessions", "vschema") && p.like()
+}
+
+// decode passes SELECT SEQGATE_DECODE(id), where id is a number, a string or a parameter.
+func (p *ownParser) decode() bool {
+	if !p.words("select", "seqgate_decode") || p.t != '(' {
+		return false
+	}
+	switch p.advance(); p.t {
+	case tokenString:
+		p.stmt.ID = string(p.appendString(nil))
+	case tokenWord:
+		p.stmt.ID = string(p.text())
+	case tokenParam:
+		p.stmt.IDParam = true
+	default:
+		return false
+	}
+	if p.advance(); p.t != ')' {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// topic passes one of the keywords, and notes which.
+func (p *ownParser) topic(topics ...string) bool {
+	for _, topic := range topics {
 		if p.word(topic) {
 			p.stmt.Topic = topic
-			return p.like()
+			return true
 		}
 	}
 	return false

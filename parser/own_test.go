@@ -79,11 +79,14 @@ func TestSniffOwn(t *testing.T) {
 // its names read back as they are written.
 func FuzzParseOwn(f *testing.F) {
 	for i, sql := range []string{"CREATE SEQUENCE IF NOT EXISTS `a``b`.s START WITH 5 CACHE=7 NO MINVALUE", "ALTER SEQUENCE s RESTART WITH 3",
-		"DROP SEQUENCE IF EXISTS a, b.c;", "SHOW SEQUENCES FROM \"d\" LIKE 'x\\_%'", "SHOW CREATE SEQUENCE s", "SHOW SEQGATE STATUS LIKE '%'", "CREATE OR REPLACE SEQUENCE \x81`"} {
+		"DROP SEQUENCE IF EXISTS a, b.c;", "SHOW SEQUENCES FROM \"d\" LIKE 'x\\_%'", "SHOW CREATE SEQUENCE s", "SHOW SEQGATE STATUS LIKE '%'", "CREATE OR REPLACE SEQUENCE \x81`",
+		"SHOW VSCHEMA VINDEXES ON a.b"} {
 		f.Add(sql, uint8(0))
 		f.Add(sql, uint8(1<<i))
 	}
 	f.Add("CREATE SEQUENCE \x81", uint8(0x99))
+	f.Add("ALTER VSCHEMA ON t ADD VINDEX l(a, `b c`) USING lookup WITH Owner=t, table=main.l, from='a,b', region_bytes=1", uint8(0))
+	f.Add("ALTER VSCHEMA ON t ADD AUTO_INCREMENT id USING `main`.s", uint8(0))
 	f.Fuzz(func(t *testing.T, sql string, mode uint8) {
 		m := fuzzMode(mode)
 		stmt, err := ParseOwn([]byte(sql), m)
@@ -93,8 +96,10 @@ func FuzzParseOwn(f *testing.F) {
 		switch kind := Sniff([]byte(sql)); {
 		case stmt.Verb == NoOwn, kind != DDL && kind != Show:
 			t.Fatalf("%q is of kind %d and verb %d", sql, kind, stmt.Verb)
-		case stmt.Verb == ShowSeqgate && stmt.Topic == "":
+		case (stmt.Verb == ShowSeqgate || stmt.Verb == ShowVSchema) && stmt.Topic == "":
 			t.Fatalf("%q has no topic", sql)
+		case stmt.Verb == AlterVSchema && stmt.VSchema.Action == 0:
+			t.Fatalf("%q has no action", sql)
 		}
 		for _, table := range stmt.Tables {
 			again, err := ParseOwn(m.AppendTable([]byte("DROP SEQUENCE "), table), m)

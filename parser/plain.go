@@ -16,18 +16,40 @@ func Readings(sql []byte, mariaDB bool) []Mode {
 	if !isASCII(sql) {
 		return nil
 	}
-	readings := []Mode{{MariaDB: mariaDB}}
+	return readingsIn(nil, sql, Mode{MariaDB: mariaDB})
+}
+
+// EveryReading is Readings for a text that may be outside ASCII, in each of the character sets that differ in how they
+// read.
+func EveryReading(sql []byte, mariaDB bool) []Mode {
+	if isASCII(sql) {
+		return Readings(sql, mariaDB)
+	}
+	var readings []Mode
+	for _, name := range [...]string{"utf8mb4", "latin1", "gbk", "gb18030", "big5", "sjis"} {
+		readings = readingsIn(readings, sql, Mode{MariaDB: mariaDB, Charset: CharsetByName(name)})
+	}
+	return readings
+}
+
+// readingsIn appends a mode for each way in which the sql_mode may have the text read.
+func readingsIn(dst []Mode, sql []byte, m Mode) []Mode {
+	readings := append(dst, m)
+	begin := len(dst)
 	if bytes.IndexByte(sql, '\\') >= 0 {
-		readings = append(readings, Mode{MariaDB: mariaDB, NoBackslashEscapes: true})
+		other := m
+		other.NoBackslashEscapes = true
+		readings = append(readings, other)
 	}
 	if bytes.IndexByte(sql, '"') >= 0 {
-		for _, m := range readings {
-			m.ANSIQuotes = true
-			readings = append(readings, m)
+		for _, other := range readings[begin:] {
+			other.ANSIQuotes = true
+			readings = append(readings, other)
 		}
 	}
-	if mariaDB && bytes.IndexByte(sql, '[') >= 0 {
-		readings = append(readings, Mode{MariaDB: true, ANSIQuotes: true, Brackets: true})
+	if m.MariaDB && bytes.IndexByte(sql, '[') >= 0 {
+		m.ANSIQuotes, m.Brackets = true, true
+		readings = append(readings, m)
 	}
 	return readings
 }

@@ -144,25 +144,29 @@ func (s *InsertStmt) appendColumns(dst []byte, columns []string, last string) []
 // fillRows writes the rows and reports whether any of them was given a value.
 func (s *InsertStmt) fillRows(e *editor, column string, value func([]byte, int) ([]byte, bool)) bool {
 	filled := false
-	for i, r := range s.body.rows {
-		var ok bool
-		if s.bound.index < 0 {
-			e.copyTo(int(r.close))
-			s.separate(e, column)
-			if e.dst, ok = value(e.dst, i); !ok {
-				e.dst = append(e.dst, "DEFAULT"...)
-			}
-		} else {
-			p := s.bound.places[i]
-			e.copyTo(int(p.start))
-			if e.dst, ok = value(e.dst, i); ok {
-				e.at = int(p.end)
-			}
-		}
-		e.endWord()
-		filled = filled || ok
+	for i := range s.body.rows {
+		filled = s.fillRow(e, i, column, value) || filled
 	}
 	return filled
+}
+
+// fillRow writes row i up to its value and reports whether it was given one.
+func (s *InsertStmt) fillRow(e *editor, i int, column string, value func([]byte, int) ([]byte, bool)) (ok bool) {
+	if s.bound.index < 0 {
+		e.copyTo(int(s.body.rows[i].close))
+		s.separate(e, column)
+		if e.dst, ok = value(e.dst, i); !ok {
+			e.dst = append(e.dst, "DEFAULT"...)
+		}
+	} else {
+		p := s.bound.places[i]
+		e.copyTo(int(p.start))
+		if e.dst, ok = value(e.dst, i); ok {
+			e.at = int(p.end)
+		}
+	}
+	e.endWord()
+	return ok
 }
 
 // separate writes what stands between the values of a row and one more.

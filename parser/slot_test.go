@@ -38,6 +38,29 @@ func TestSlots(t *testing.T) {
 	}
 }
 
+// What a backslash and a 0 are depends on the sql_mode.
+func TestSlotsByMode(t *testing.T) {
+	for sql, modes := range map[string]map[Mode]Slot{
+		`insert into t(a,b,id) values('\',',',0)`: {
+			{NoBackslashEscapes: true}:                          {State: Open},
+			{NoBackslashEscapes: true, NoAutoValueOnZero: true}: {State: Explicit, HasValue: true},
+		},
+		`insert into t(a,id) values('\\',0)`: {{}: {State: Open}, {NoAutoValueOnZero: true}: {State: Explicit, HasValue: true}},
+		`insert into t(a,id) values('\'',0)`: {{}: {State: Open}},
+	} {
+		for m, want := range modes {
+			s, err := ParseInsert([]byte(sql), m)
+			if err != nil {
+				t.Errorf("%s in %+v: %v", sql, m, err)
+				continue
+			}
+			if got, err := s.Slots(nil, []byte(sql), "id", nil); err != nil || len(got) != 1 || got[0] != want {
+				t.Errorf("%s in %+v: got %+v, %v, want %+v", sql, m, got, err, want)
+			}
+		}
+	}
+}
+
 func TestSlotsOfSet(t *testing.T) {
 	sql := "insert into t set a=?, id=?, b=? on duplicate key update a=?"
 	s, err := ParseInsert([]byte(sql), Mode{})

@@ -22,6 +22,7 @@ type Span struct{ Start, End int }
 func Split(dst []Span, sql []byte, m Mode) ([]Span, error) {
 	sql = TrimEnd(sql)
 	s := newScanner(sql, m)
+	noEnd := false // is in the rest of the text
 	for {
 		begin := s.end
 		t := s.next()
@@ -30,7 +31,7 @@ func Split(dst []Span, sql []byte, m Mode) ([]Span, error) {
 			return dst, nil
 		case t == tokenEOF, t == ';':
 			return append(dst, Span{begin, len(sql)}), nil
-		case t != tokenInvalid && s.beginsCompound(t):
+		case t != tokenInvalid && s.beginsCompound(t, &noEnd):
 			return append(dst, Span{begin, len(sql)}), ErrCompound
 		}
 		last := t
@@ -77,13 +78,15 @@ func (s scanner) onlySemicolons() bool {
 func (s scanner) atEnd() bool { return s.next() == tokenEOF }
 
 // beginsCompound reports whether the statement that begins with the current
-// token t may have semicolons of its own.
-func (s scanner) beginsCompound(t token) bool {
+// token t may have semicolons of its own. It notes that the text has no END from
+// there on, which it looks for only once.
+func (s scanner) beginsCompound(t token, noEnd *bool) bool {
 	switch kind := Sniff(s.sql[s.start:]); {
 	case t == tokenVersion:
 		return s.versionKind() == DDL && !s.isVersionOfTable()
 	case kind == Carrier && s.is(t, "set"): // SET STATEMENT .. FOR
-		return Mentions(s.sql[s.start:], "end")
+		*noEnd = *noEnd || !Mentions(s.sql[s.start:], "end")
+		return !*noEnd
 	case kind == Carrier:
 		return !s.is(t, "execute") && !s.is(t, "explain") && !s.is(t, "describe") &&
 			!s.is(t, "desc") && !s.is(t, "analyze")

@@ -26,6 +26,9 @@ func (l *literals) text(text []byte) Slot {
 	if len(text) == 0 && l.mode.EmptyStringIsNull {
 		return Slot{State: Open}
 	}
+	if l.mode.OnlyNull {
+		return Slot{State: Explicit}
+	}
 	for _, c := range text {
 		if c < ' ' && c != '\t' {
 			return Slot{State: Unknown} // the servers differ
@@ -69,7 +72,7 @@ func (l *literals) quoted(s *scanner) (Slot, bool) {
 	if len(prefix) == 1 && lower(prefix[0]) != 'n' {
 		return l.prefixed(s, lower(prefix[0]))
 	}
-	if len(prefix) > 1 && !isPlainIntroducer(prefix) {
+	if len(prefix) > 1 && !isPlainIntroducer(prefix) && !l.mode.OnlyNull {
 		return Slot{State: Unknown}, true
 	}
 	var room [64]byte // on the stack

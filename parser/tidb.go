@@ -1,10 +1,12 @@
 package parser
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
 )
@@ -17,15 +19,45 @@ const maxConstant = 256
 // goroutine at a time.
 var tidbParsers = sync.Pool{New: func() any { return parser.New() }}
 
+// errUnparsed is what the TiDB parser says when it panics: its driver of values
+// has no decimals of more than 81 digits.
+var errUnparsed = errors.New("it cannot be parsed: has it a number of more than 81 digits?")
+
+// parseTiDB has the TiDB parser read one statement, which must not be nested
+// deeply. The mode's character set is not looked at.
+func parseTiDB(sql string, m Mode) (stmt ast.StmtNode, err error) {
+	p := tidbParsers.Get().(*parser.Parser)
+	defer func() {
+		if recover() != nil {
+			stmt, err = nil, errUnparsed
+			return // the parser may be in any state
+		}
+		p.Reset() // it would keep the tree
+		tidbParsers.Put(p)
+	}()
+	var mode mysql.SQLMode
+	if m.ANSIQuotes {
+		mode |= mysql.ModeANSIQuotes
+	}
+	if m.NoBackslashEscapes {
+		mode |= mysql.ModeNoBackslashEscapes
+	}
+	p.SetSQLMode(mode)
+	p.SetMariaDB(m.MariaDB)
+	return p.ParseOneStmt(sql, "", "")
+}
+
 // constant returns the slot of an expression over literals, such as 1-1, and
-// Unknown for every other one. It is the only use of the TiDB parser.
+// Unknown for every other one.
 func (l *literals) constant(text []byte) Slot {
 	if len(text) > maxConstant || !isArithmetic(text) {
 		return Slot{State: Unknown}
 	}
-	p := tidbParsers.Get().(*parser.Parser)
-	defer tidbParsers.Put(p)
-	stmt, err := p.ParseOneStmt("SELECT "+string(text), "", "")
+	plain, err := blankComments(string(text), Mode{})
+	if err != nil {
+		return Slot{State: Unknown}
+	}
+	stmt, err := parseTiDB("SELECT "+plain, Mode{})
 	if err != nil {
 		return Slot{State: Unknown}
 	}

@@ -6,33 +6,17 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/format"
-	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
 )
 
 // tidbInsert parses the text with the TiDB parser, and returns nil when that
 // takes it for no INSERT or REPLACE.
 func tidbInsert(sql string, m Mode) *ast.InsertStmt {
-	p := tidbParsers.Get().(*parser.Parser)
-	defer tidbParsers.Put(p)
-	defer p.SetSQLMode(mysql.ModeNone)
-	var mode mysql.SQLMode
-	if m.ANSIQuotes {
-		mode |= mysql.ModeANSIQuotes
-	}
-	if m.NoBackslashEscapes {
-		mode |= mysql.ModeNoBackslashEscapes
-	}
-	p.SetSQLMode(mode)
-	stmts, _, err := p.ParseSQL(sql)
-	if err != nil || len(stmts) != 1 {
-		return nil
-	}
-	stmt, _ := stmts[0].(*ast.InsertStmt)
-	return stmt
+	stmt, _ := parseTiDB(sql, m)
+	insert, _ := stmt.(*ast.InsertStmt)
+	return insert
 }
 
 type paramCounter struct{ n int }
@@ -61,7 +45,7 @@ func restored(n ast.Node) string {
 func tidbAgrees(t *testing.T, sql string, m Mode) bool {
 	t.Helper()
 	var s InsertStmt
-	if s.Parse([]byte(sql), m) != nil {
+	if s.Parse([]byte(sql), m) != nil || hasBackslashInName(sql, m) {
 		return false
 	}
 	stmt := tidbInsert(sql, m)
@@ -189,6 +173,19 @@ func isComparable(sql string) bool {
 	return true
 }
 
+// hasBackslashInName reports whether a name in double quotes has a backslash. That is
+// a character of the name to the servers in every mode; the TiDB parser takes it for an
+// escape, as in a string.
+func hasBackslashInName(sql string, m Mode) bool {
+	s := newScanner([]byte(sql), m)
+	for t := s.next(); t != tokenEOF && t != tokenInvalid; t = s.next() {
+		if name := sql[s.start:s.end]; t == tokenName && name[0] == '"' && strings.Contains(name, `\`) {
+			return true
+		}
+	}
+	return false
+}
+
 func TestTiDBAgrees(t *testing.T) {
 	n := 0
 	for _, sql := range insertCorpus {
@@ -236,6 +233,7 @@ func TestConstant(t *testing.T) {
 		{"1 1", Slot{State: Unknown}},
 		{"id-1", Slot{State: Unknown}},
 		{"'1'-1", Slot{State: Unknown}},
+		{"1-" + strings.Repeat("8", 100), Slot{State: Unknown}}, // the parser panics
 		{strings.Repeat("(", 200) + "0" + strings.Repeat(")", 200), Slot{State: Unknown}},
 	}
 	for _, test := range tests {

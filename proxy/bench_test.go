@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/seqgate/seqgate/internal/servertest"
@@ -32,6 +33,33 @@ func BenchmarkStatement(b *testing.B) {
 				// Each answer comes in one piece: it is written in one.
 				if _, err := c.Read(answer); err != nil && err != io.EOF {
 					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkShardedStatement measures INSERTs that are placed on two shards, of one row
+// and of several.
+func BenchmarkShardedStatement(b *testing.B) {
+	for _, bench := range []struct{ name, sql string }{
+		{"one row", "INSERT INTO user (name, age) VALUES ('a', 1)"},
+		{"eight rows", "INSERT INTO user (name, age) VALUES " + strings.Repeat("('a', 1), ", 7) + "('a', 1)"},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			g, _ := newInsertGate(b, servertest.First(b), 2)
+			exec(b, g.direct, "UPDATE user_seq SET cache = 100000")
+			c := rawClient(b, strings.Replace(g.dsn(""), "/"+g.database, "/customer", 1))
+			packet := command("\x03" + bench.sql)
+			answer := make([]byte, 64<<10)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Write(packet); err != nil {
+					b.Fatal(err)
+				}
+				n, err := c.Read(answer)
+				if err != nil || n < 5 || answer[4] != 0 {
+					b.Fatalf("%q, %v", answer[:n], err)
 				}
 			}
 		})

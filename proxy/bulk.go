@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/generate"
 )
 
 // comStmtBulkExecute is MariaDB's command to execute a prepared statement once for
@@ -169,13 +170,44 @@ func (s *session) checkIDTypes(st *statement, p *fillPlan, b *bulk) error {
 			if slot.State != parser.Param || s.decide(p, slot, row).State == parser.Open {
 				continue
 			}
-			if _, fits := idType(row[slot.Param].typ); !fits {
+			if _, fits := p.bulkType(row[slot.Param].typ); !fits {
 				return unsupported("rows with and without a value of this type for '"+p.binding.Column+"' in one COM_STMT_BULK_EXECUTE", p.binding.Table,
-					"bind the id as an integer")
+					"bind the id as "+p.bulkAdvice())
 			}
 		}
 		return nil
 	})
+}
+
+// bulkType gives the type in which ids are sent in the place of a parameter of type
+// typ, and whether values of that type fit into it. Where the ids are no numbers, bytes
+// and texts are not one for the other: a server converts texts between character sets.
+func (p *fillPlan) bulkType(typ uint16) (as uint16, fits bool) {
+	if p.binding.form == 0 {
+		return idType(typ)
+	}
+	as = p.textType()
+	switch byte(typ) {
+	case mysql.MYSQL_TYPE_STRING, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VARCHAR:
+		fits = p.binding.form != generate.Binary
+	case mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
+		fits = p.binding.form == generate.Binary
+	}
+	if fits {
+		as = typ
+	}
+	return as, fits
+}
+
+// bulkAdvice says what ids that rows bring along are to be.
+func (p *fillPlan) bulkAdvice() string {
+	switch p.binding.form {
+	case 0:
+		return "an integer"
+	case generate.Binary:
+		return "bytes"
+	}
+	return "a string"
 }
 
 // idType gives the type in which ids are sent in the place of a parameter of type
@@ -201,7 +233,7 @@ func (s *session) composeBulk(st *statement, p *fillPlan, b *bulk) error {
 	if err := s.takeIDs(p, nil, nil); err != nil {
 		return err
 	}
-	s.scratch = appendBulkHead(s.packetBuffer(), st.filled, st.filledTypes(b.types))
+	s.scratch = appendBulkHead(s.packetBuffer(), st.filled, st.filledTypes(p, b.types))
 	n := 0
 	return b.each(func(row []param) error {
 		s.scratch, n = s.appendFilledRow(s.scratch, st, p, row, n)
@@ -225,7 +257,11 @@ func (s *session) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []
 			taken++
 		}
 		if s.decide(p, slot, row).State == parser.Open {
-			own = own.generated(p.id(n))
+			if p.texts != nil {
+				own = p.openParam(n)
+			} else {
+				own = own.generated(p.id(n))
+			}
 			n++
 		}
 		dst = appendIndicated(dst, own.widened())
@@ -243,7 +279,7 @@ func appendBulkHead(dst []byte, id uint32, types []param) []byte {
 }
 
 // filledTypes gives the types of the filled statement's parameters.
-func (st *statement) filledTypes(types []param) []param {
+func (st *statement) filledTypes(p *fillPlan, types []param) []param {
 	var all []param
 	taken := 0
 	for _, slot := range st.slots {
@@ -251,9 +287,10 @@ func (st *statement) filledTypes(types []param) []param {
 		taken = slot.Param
 		switch slot.State {
 		case parser.Open:
-			all = append(all, param{typ: uint16(mysql.MYSQL_TYPE_LONGLONG)})
+			typ, _ := p.bulkType(uint16(mysql.MYSQL_TYPE_NULL))
+			all = append(all, param{typ: typ})
 		case parser.Param:
-			typ, _ := idType(types[taken].typ)
+			typ, _ := p.bulkType(types[taken].typ)
 			all = append(all, param{typ: typ})
 			taken++
 		}

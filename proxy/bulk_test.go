@@ -29,7 +29,7 @@ const (
 	cachedNames    = 1 << 36
 )
 
-func dialBulk(t *testing.T, addr, database string, flags uint64) *bulkClient {
+func dialBulk(t testing.TB, addr, database string, flags uint64) *bulkClient {
 	t.Helper()
 	b := &backend.Backend{Network: "tcp", Addr: addr}
 	c, err := b.Dial(t.Context(), backend.Login{User: gateUser, Password: gatePassword, Database: database, Charset: 45,
@@ -327,5 +327,60 @@ func TestBulkReturning(t *testing.T) {
 			t.Errorf("error %d, want %d", number, protocol.ER_NOT_SUPPORTED_YET)
 		}
 		g.checkUsers(t, "")
+	})
+}
+
+// Ids that are no numbers fill the open ones of a bulk, beside ids of the rows' own that are sent as the column has them.
+func TestBulkTextIDs(t *testing.T) {
+	const text, blob, bigint = "\xfd\x00", "\xfc\x00", "\x08\x00"
+	given := func(v string) string { return "\x00" + string(rune(len(v))) + v }
+	const null = "\x01"
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		if !s.IsMariaDB() {
+			t.Skip("MariaDB's command")
+		}
+		for _, tt := range []struct {
+			column, own, ownType, otherType string
+		}{
+			{"CHAR(36) CHARACTER SET utf16", "mine", text, blob},
+			{"BINARY(16)", "0123456789abcdef", blob, text},
+		} {
+			t.Run(tt.column, func(t *testing.T) {
+				g := newGate(t, s, gateOptions{vschema: generatorSchema(`{"type": "uuid"}`, 0)})
+				exec(t, g.direct, "CREATE TABLE t (id "+tt.column+" PRIMARY KEY, u VARCHAR(10))")
+				c := dialBulk(t, g.addr, g.database, bulkOperations)
+				both, alone := c.prepare("INSERT INTO t (id, u) VALUES (?, ?)"), c.prepare("INSERT INTO t (u) VALUES (?)")
+				bulk := func(stmt []byte, types string, rows ...string) (affected, insertID uint64, errno uint16) {
+					t.Helper()
+					c.send(append(append([]byte{0xfa}, stmt...), "\x80\x00"+types+strings.Join(rows, "")...)...)
+					return okFields(c.receive())
+				}
+				for _, run := range []struct {
+					name     string
+					stmt     []byte
+					types    string
+					rows     []string
+					affected uint64
+					errno    uint16
+				}{
+					{"without the column", alone, text, []string{given("a"), given("b")}, 2, 0},
+					{"NULLs of a BIGINT", both, bigint + text, []string{null + given("c"), null + given("d")}, 2, 0},
+					{"an own one among them", both, tt.ownType + text, []string{null + given("e"), given(tt.own) + given("own"), null + given("f")}, 3, 0},
+					{"NULLs of the other type", both, tt.otherType + text, []string{null + given("g")}, 1, 0},
+					{"an own one of the other type", both, tt.otherType + text, []string{null + given("h"), given(tt.own) + given("h")}, 0, protocol.ER_NOT_SUPPORTED_YET},
+				} {
+					if affected, id, errno := bulk(run.stmt, run.types, run.rows...); affected != run.affected || id != 0 || errno != run.errno {
+						t.Errorf("%s: %d rows, insert id %d, error %d; want %d, 0, %d", run.name, affected, id, errno, run.affected, run.errno)
+					}
+				}
+				const version = "SELECT COUNT(DISTINCT id) FROM t WHERE IF(LENGTH(id) = 16, HEX(id), REPLACE(CONVERT(id USING latin1), '-', '')) RLIKE '^[0-9A-F]{12}4[0-9A-F]{3}[89AB][0-9A-F]{15}$'"
+				if n := value[int](t, g.direct, version); n != 7 {
+					t.Errorf("%d rows have a UUID, want 7", n)
+				}
+				if u := value[string](t, g.direct, "SELECT u FROM t WHERE id = '"+tt.own+"'"); u != "own" {
+					t.Errorf("row %s has the own id", u)
+				}
+			})
+		}
 	})
 }

@@ -82,6 +82,7 @@ func atEnd(t *testing.T, db *sql.DB, statement string) {
 // No statement writes a row without an id of the sequence: it is filled, or it
 // is an error.
 func TestNoWayPastTheFill(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		vschema string
@@ -259,6 +260,7 @@ func setMultiStatements(c *client.Conn) error {
 
 // A prepared statement whose reading no longer holds is not executed.
 func TestPreparedReadingOutdated(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		t.Run("sql_mode", func(t *testing.T) {
 			g := newUsersGate(t, s, gateOptions{})
@@ -347,7 +349,7 @@ func serveKeyspaces(t *testing.T, g *gate, text string, keyspaces ...*proxy.Keys
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := p.Shutdown(ctx); err != nil {
 			t.Errorf("shut the proxy down: %v", err)
@@ -521,7 +523,8 @@ func newSequence(t *testing.T, s *servertest.Server, strategy string, name seque
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) { return sequence.Settings{Store: store}, nil }, sequence.Config{})
+	r := sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) { return sequence.Settings{Store: store}, nil },
+		sequence.Config{Timeout: 30 * time.Second})
 	t.Cleanup(func() { _ = r.Close(context.Background()) })
 	q, err := r.Get(name)
 	if err != nil {

@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -26,13 +28,19 @@ const (
 	catalogTimeout = 5 * time.Second
 )
 
+// sequenceFresh is how long a name is taken for that of a sequence table. That is no statement about the table but for this:
+// ids in memory are the process's own whatever becomes of it, and a refill reads it. With many sequences, each used less than
+// once in catalogFresh, the server would be asked for almost every value.
+const sequenceFresh = time.Minute
+
 // catalog knows which tables have a sequence: by the vschema, or without one by
 // the convention that a table t has it when t_seq stands beside it. What the
 // servers say is kept for a second at most, so that tables and sequences made
 // while seqgate runs are seen.
 type catalog struct {
-	vschema   *vschema.VSchema
+	loaded    vschemaHolder
 	keyspaces map[string]*Keyspace
+	generated *generate.Set
 	explicit  func(keyspace, table string) ExplicitPolicy
 	log       *slog.Logger
 	now       func() time.Time
@@ -41,6 +49,8 @@ type catalog struct {
 	mu      sync.RWMutex
 	entries map[catalogKey]*catalogEntry
 	epoch   uint64 // counts calls of Forget
+
+	expired atomic.Int64 // when expirePlans last did, in nanoseconds
 }
 
 type catalogKey struct{ keyspace, schema, table string }
@@ -72,11 +82,15 @@ func (t *tableInfo) transactional() bool {
 
 type columnInfo struct {
 	name, columnType, key, extra string
+	value                        string // its default as information_schema shows it
+	valueIsSQL                   bool   // ... which is an expression
+	charset                      string // of its characters; empty when it holds none
 }
 
 func newCatalog(cfg Config) *catalog {
-	c := &catalog{vschema: cfg.VSchema, keyspaces: cfg.Keyspaces, explicit: cfg.OnExplicitID, log: cfg.Logger, now: time.Now,
+	c := &catalog{keyspaces: cfg.Keyspaces, generated: cfg.Generators, explicit: cfg.OnExplicitID, log: cfg.Logger, now: time.Now,
 		entries: make(map[catalogKey]*catalogEntry)}
+	c.loaded.Store(c.loadVSchema(cfg.VSchema))
 	if c.explicit == nil {
 		c.explicit = func(string, string) ExplicitPolicy { return ExplicitAdvance }
 	}
@@ -89,6 +103,54 @@ func (c *catalog) Forget() {
 	defer c.mu.Unlock()
 	clear(c.entries)
 	c.epoch++
+	if planner := c.loaded.Load().planner; planner != nil {
+		planner.Forget()
+	}
+}
+
+// expirePlans drops the plans that were made by columns which may have changed since:
+// what the servers told of them is used as long as any other description of a table.
+func (c *catalog) expirePlans() {
+	now, last := c.now().UnixNano(), c.expired.Load()
+	if now-last > int64(catalogFresh) && c.expired.CompareAndSwap(last, now) {
+		if planner := c.loaded.Load().planner; planner != nil {
+			planner.ForgetTypes()
+		}
+	}
+}
+
+// columnType gives the type of a column of a sharded keyspace's table, from the first of its shards that tells (it is the
+// route.ColumnTypes of the planner). Plans are made from it until Forget.
+func (c *catalog) columnType(keyspace, table, column string) (typ string, known bool) {
+	for _, shard := range c.latestAsked(c.keyspaces[keyspace].Shards, table) {
+		ctx, cancel := context.WithTimeout(context.Background(), catalogTimeout)
+		e, err := c.lookup(ctx, shard, shard.Database, table)
+		cancel()
+		if err != nil {
+			continue // without a type no plan is bound by the column
+		}
+		if found := e.table.column(column); found != nil {
+			return found.columnType, true
+		}
+		known = known || e.table.exists
+	}
+	return "", known
+}
+
+// latestAsked gives shards in the order in which they told of a table, the latest
+// first: one that does not answer is asked last.
+func (c *catalog) latestAsked(shards []*Keyspace, table string) []*Keyspace {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	asked := func(shard *Keyspace) time.Time {
+		if e := c.entries[catalogKey{shard.String(), shard.Database, table}]; e != nil {
+			return e.asked
+		}
+		return time.Time{}
+	}
+	shards = slices.Clone(shards)
+	slices.SortStableFunc(shards, func(a, b *Keyspace) int { return asked(b).Compare(asked(a)) })
+	return shards
 }
 
 // Binding gives how the ids of a table are made, nil when it has no sequence.
@@ -119,9 +181,9 @@ func (c *catalog) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema
 	if e.table.kind == kindView {
 		return c.bindView(ctx, e, k, schema, table)
 	}
-	if c.vschema == nil {
+	if v := c.loaded.vschema(); v == nil {
 		e.binding, e.err = e.conventional(k, schema, table)
-	} else if t := c.declaration(k, schema, table); t != nil {
+	} else if t := declaration(v, k, schema, table); t != nil {
 		same, err := e.isTable(ctx, k, schema, t.Name, table)
 		if err != nil {
 			return err
@@ -130,7 +192,7 @@ func (c *catalog) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema
 			e.binding, e.err = c.declared(e, t, schema)
 		}
 	}
-	if e.binding != nil {
+	if e.binding != nil && e.binding.generator == nil {
 		e.binding.OnExplicit = c.explicit(k.Name, table)
 	}
 	return nil
@@ -225,11 +287,11 @@ func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Nam
 
 // declaration gives what the vschema says of a table, nil when it has no
 // sequence: the vschema does not name it, or its database is no keyspace.
-func (c *catalog) declaration(k *Keyspace, schema, table string) *vschema.Table {
+func declaration(v *vschema.VSchema, k *Keyspace, schema, table string) *vschema.Table {
 	if !strings.EqualFold(schema, k.Database) {
 		return nil
 	}
-	declared, ok := c.vschema.Keyspace(k.Name)
+	declared, ok := v.Keyspace(k.Name)
 	if !ok {
 		return nil
 	}
@@ -270,7 +332,11 @@ func filled(t *vschema.Table) *vschema.Table {
 
 // declared applies the vschema.
 func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*Binding, error) {
-	name := c.sequenceName(t.AutoIncrement.SequenceKeyspace, t.AutoIncrement.SequenceTable)
+	a := t.AutoIncrement
+	name := c.sequenceName(a.SequenceKeyspace, a.SequenceTable)
+	if a.Generator != nil {
+		name = c.sequenceName(a.Generator.Keyspace, a.Generator.Name)
+	}
 	if !e.table.exists {
 		return nil, notSeen(schema, t.Name)
 	}
@@ -281,6 +347,11 @@ func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*B
 	}
 	b := e.bound(t.Name, column, name)
 	b.ticket = t.Type == vschema.Ticket
+	if a.Generator != nil {
+		if err := c.generate(b, e, a.Generator, column); err != nil {
+			return nil, fmt.Errorf("column '%s' of table '%s.%s' cannot be filled from generator %s: %w", column.name, schema, t.Name, a.Generator.Name, err)
+		}
+	}
 	if key := t.AutoIncrement.Key; key != "" {
 		keyColumn := e.table.column(key)
 		if keyColumn == nil {
@@ -319,14 +390,15 @@ func (c *catalog) sequenceName(keyspace, table string) sequence.Name {
 // answers for it: a sequence of its own, or a table whose column "next" is read
 // under the name "value".
 func (c *catalog) Sequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, own bool, err error) {
-	if c.vschema != nil {
-		if keyspace, ok := c.declaredSequence(k, schema, table); ok {
-			return c.sequenceName(keyspace, table), false, nil
-		}
+	if keyspace, ok := c.declaredSequence(k, schema, table); ok {
+		return c.sequenceName(keyspace, table), false, nil
 	}
 	name = sequence.Name{Keyspace: k.Name, Database: schema, Table: table}
 	if schema == "" {
 		return name, true, nil // the server answers 1046
+	}
+	if c.wasSequence(catalogKey{k.String(), schema, table}) {
+		return name, false, nil
 	}
 	e, err := c.lookup(ctx, k, schema, table)
 	if err != nil {
@@ -338,13 +410,41 @@ func (c *catalog) Sequence(ctx context.Context, k *Keyspace, schema, table strin
 	return name, e.table.kind == "SEQUENCE" || e.table.column("next") != nil, nil
 }
 
-// declaredSequence finds a sequence of the vschema by its keyspace's name, by
+// wasSequence reports whether a name was that of a sequence table in the last sequenceFresh.
+func (c *catalog) wasSequence(key catalogKey) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	e := c.entries[key]
+	return e != nil && c.now().Sub(e.asked) < sequenceFresh && e.table.looksLikeSequence() && e.table.column("next") == nil
+}
+
+// doubt has the server asked anew what a name is whose table turned out to be no sequence: it was made anew, as something else.
+// What was known still serves while the server cannot be asked.
+func (c *catalog) doubt(k *Keyspace, name sequence.Name) {
+	key := catalogKey{k.String(), name.Database, name.Table}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[key]; e != nil && c.now().Sub(e.asked) >= catalogFresh {
+		old := *e // others may be reading e
+		old.asked = time.Time{}
+		c.entries[key] = &old
+	}
+}
+
+// declaredSequence finds a sequence or a generator of the vschema by its keyspace's name, by
 // the session's, or by being the only one of its name.
 func (c *catalog) declaredSequence(k *Keyspace, schema, table string) (keyspace string, ok bool) {
+	v := c.loaded.vschema()
+	if v == nil {
+		return "", false
+	}
 	inKeyspace := func(name string) bool {
-		ks, ok := c.vschema.Keyspace(name)
+		ks, ok := v.Keyspace(name)
 		if !ok {
 			return false
+		}
+		if _, ok := ks.Generator(table); ok {
+			return true
 		}
 		t, ok := ks.Table(table)
 		return ok && t.Type == vschema.Sequence
@@ -369,7 +469,7 @@ func (c *catalog) declaredSequence(k *Keyspace, schema, table string) (keyspace 
 
 // lookup gives what the server says of a table and of the one beside it.
 func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string) (*catalogEntry, error) {
-	key := catalogKey{k.Name, schema, table}
+	key := catalogKey{k.String(), schema, table}
 	c.mu.RLock()
 	e, epoch := c.entries[key], c.epoch
 	c.mu.RUnlock()
@@ -384,6 +484,9 @@ func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string)
 	}
 	select {
 	case <-ctx.Done():
+		if e != nil {
+			return e, nil // as below
+		}
 		return nil, ctx.Err()
 	case answer := <-c.ask(k, key, epoch):
 		if answer.Err == nil {
@@ -401,10 +504,14 @@ func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string)
 // maxEntries bounds the entries: clients may write any name.
 const maxEntries = 10_000
 
-// keep adds an entry. c.mu is held.
+// keep adds an entry, in the place of any other where there are too many: names that come in turn, a few too many, are not
+// all forgotten at once. c.mu is held.
 func (c *catalog) keep(key catalogKey, e *catalogEntry) {
-	if len(c.entries) >= maxEntries {
-		clear(c.entries)
+	if len(c.entries) >= maxEntries && c.entries[key] == nil {
+		for other := range c.entries {
+			delete(c.entries, other)
+			break
+		}
 	}
 	c.entries[key] = e
 }
@@ -416,7 +523,7 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 		defer cancel()
 		e := &catalogEntry{asked: c.now()}
 		var err error
-		if e.table, err = describe(ctx, k.DB, key.schema, key.table); err == nil {
+		if e.table, err = describe(ctx, k.DB, key.schema, key.table); err == nil && !strings.HasSuffix(key.table, sequenceSuffix) {
 			e.sequence, err = describe(ctx, k.DB, key.schema, key.table+sequenceSuffix)
 		}
 		if err != nil {
@@ -448,7 +555,8 @@ func describe(ctx context.Context, db *sql.DB, schema, table string) (tableInfo,
 		return t, err
 	}
 	t.exists = true
-	rows, err := db.QueryContext(ctx, "SELECT COLUMN_NAME, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS"+
+	rows, err := db.QueryContext(ctx, "SELECT COLUMN_NAME, COLUMN_TYPE, COLUMN_KEY, EXTRA, COALESCE(COLUMN_DEFAULT, ''), COALESCE(CHARACTER_SET_NAME, ''),"+
+		" VERSION() LIKE '%MariaDB%' OR EXTRA LIKE '%DEFAULT_GENERATED%' FROM information_schema.COLUMNS"+
 		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION", schema, table)
 	if err != nil {
 		return t, err
@@ -456,7 +564,7 @@ func describe(ctx context.Context, db *sql.DB, schema, table string) (tableInfo,
 	defer rows.Close()
 	for rows.Next() {
 		var column columnInfo
-		if err := rows.Scan(&column.name, &column.columnType, &column.key, &column.extra); err != nil {
+		if err := rows.Scan(&column.name, &column.columnType, &column.key, &column.extra, &column.value, &column.charset, &column.valueIsSQL); err != nil {
 			return t, err
 		}
 		t.columns = append(t.columns, column)
@@ -478,7 +586,7 @@ func (c *catalog) firstPresent(ctx context.Context, k *Keyspace, t target, p *fi
 	column := quoteIdentifier(p.binding.Column)
 	var id sql.NullInt64
 	err = tx.QueryRowContext(ctx, "SELECT MIN("+column+") FROM "+quoteIdentifier(t.schema)+"."+quoteIdentifier(t.table)+
-		" WHERE "+column+" BETWEEN ? AND ?", p.first, p.first+p.open-1).Scan(&id)
+		" WHERE "+column+p.isOneOfIDs()).Scan(&id)
 	return uint64(id.Int64), err
 }
 

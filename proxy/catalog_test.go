@@ -1,8 +1,11 @@
 package proxy
 
 import (
+	"database/sql"
 	"fmt"
+	"log/slog"
 	"testing"
+	"time"
 )
 
 // However many names clients write, few descriptions are kept.
@@ -14,5 +17,56 @@ func TestCatalogIsBounded(t *testing.T) {
 	last := catalogKey{table: fmt.Sprint(3*maxEntries - 1)}
 	if n := len(c.entries); n > maxEntries || c.entries[last] == nil {
 		t.Errorf("got %d entries, the latest among them: %v; want %d at most, with the latest", n, c.entries[last] != nil, maxEntries)
+	}
+}
+
+// Names of sequences that come in turn, each less often than tables are asked for again, cost the server no question; what
+// is no sequence table does.
+func TestCatalogKnowsSequencesForLonger(t *testing.T) {
+	c := newCatalog(Config{Logger: slog.New(slog.DiscardHandler)})
+	began := time.Now()
+	away, err := sql.Open("mysql", "user@tcp(127.0.0.1:1)/d") // so that whoever has to ask the server fails
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer away.Close()
+	k := &Keyspace{Name: "k", Database: "d", DB: away}
+	columns := func(names ...string) (info tableInfo) {
+		info.exists = true
+		for _, name := range names {
+			info.columns = append(info.columns, columnInfo{name: name})
+		}
+		return info
+	}
+	for _, test := range []struct {
+		name  string
+		table tableInfo
+		age   time.Duration
+		known bool
+	}{
+		{"fresh_seq", columns("id", "next_id", "cache"), 0, true},
+		{"used_seq", columns("id", "next_id", "cache"), sequenceFresh - time.Second, true},
+		{"old_seq", columns("id", "next_id", "cache"), sequenceFresh, false},
+		{"absent_seq", tableInfo{}, 2 * catalogFresh, false},
+		{"plain", columns("id"), 2 * catalogFresh, false},
+		{"both", columns("id", "next_id", "cache", "next"), 2 * catalogFresh, false},
+	} {
+		key := catalogKey{k.String(), k.Database, test.name}
+		c.now = func() time.Time { return began }
+		c.keep(key, &catalogEntry{table: test.table, asked: began})
+		c.now = func() time.Time { return began.Add(test.age) }
+		if got := c.wasSequence(key); got != test.known {
+			t.Errorf("%s after %v: got %v, want %v", test.name, test.age, got, test.known)
+		}
+		if !test.known {
+			continue
+		}
+		name, own, err := c.Sequence(t.Context(), k, k.Database, test.name)
+		if err != nil || own || name.Table != test.name {
+			t.Errorf("%s: got %v, %v, %v, want the sequence", test.name, name, own, err)
+		}
+	}
+	if _, _, err := c.Sequence(t.Context(), k, k.Database, "unknown_seq"); err == nil {
+		t.Error("a name that is not known: got no error, want that of asking the server")
 	}
 }

@@ -20,8 +20,11 @@ func (s *session) changeUser() error {
 	command := append([]byte(nil), payload...)
 	s.front.skip(size)
 	change, malformed := handshake.ParseChangeUser(command, s.capabilities)
-	keyspace, database := s.srv.keyspaceFor(change.Database)
+	keyspace, whole, database, err := s.srv.placeFor(change.Database)
 	switch {
+	case err != nil:
+		s.out.sequence = sequence + 1
+		return errors.Join(errLoginFailed, err, s.report(err))
 	case s.pool() != nil: // another connection is taken, of whichever server
 	case change.Database == "":
 		keyspace, database = s.keyspace, "" // as with the server itself
@@ -50,6 +53,8 @@ func (s *session) changeUser() error {
 	s.peer = isPeer(change.Attributes)
 	s.srv.mu.Lock() // who kills it looks at these
 	s.keyspace, s.user = keyspace, change.User
+	s.forgetPermitted()
+	s.routeTo(whole, database)
 	s.srv.mu.Unlock()
 	s.beginAnew(sessionState{database: database, databaseKnown: isPlainName(database), lastIDKnown: true})
 	return nil
@@ -132,7 +137,7 @@ func (s *session) verifyChange(change handshake.ChangeUser, sequence byte, keysp
 	login := s.loginInto(database)
 	login.User, login.Password = keyspace.Backend.User, keyspace.Backend.Password
 	login.Charset, login.Attributes = change.Charset, change.Attributes
-	ctx, cancel := context.WithTimeout(s.ctx, s.srv.cfg.HandshakeTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.settings().HandshakeTimeout)
 	defer cancel()
 	back, err := s.srv.connect(ctx, keyspace, login)
 	if err != nil {
@@ -153,7 +158,7 @@ func (s *session) verifyChange(change handshake.ChangeUser, sequence byte, keysp
 type wirePackets struct{ *wire }
 
 // maxLoginPacket bounds a packet of an authentication.
-const maxLoginPacket = 256 << 10
+const maxLoginPacket = handshake.MaxPayload
 
 func (w wirePackets) Receive() (handshake.Packet, error) {
 	payload, size, sequence, err := w.packet(maxLoginPacket)

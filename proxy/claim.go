@@ -70,7 +70,7 @@ func (c *claim) switchTo(front handshake.PacketConn, plugin string) error {
 // nobody knows and the plugin of one that does, always the same, so that it is
 // refused as a wrong password is.
 func (s *Server) user(name string) User {
-	for _, u := range s.cfg.Users {
+	for _, u := range s.settings().Users {
 		if u.Name == name {
 			if u.Plugin == "" {
 				u.Plugin = mysql.AUTH_CACHING_SHA2_PASSWORD
@@ -79,8 +79,8 @@ func (s *Server) user(name string) User {
 		}
 	}
 	unknown := User{Name: name, Password: unguessable(), Plugin: mysql.AUTH_CACHING_SHA2_PASSWORD}
-	if n := uint64(len(s.cfg.Users)); n > 0 {
-		unknown.Plugin = cmp.Or(s.cfg.Users[maphash.String(unknownUsers, name)%n].Plugin, unknown.Plugin)
+	if n := uint64(len(s.settings().Users)); n > 0 {
+		unknown.Plugin = cmp.Or(s.settings().Users[maphash.String(unknownUsers, name)%n].Plugin, unknown.Plugin)
 	}
 	return unknown
 }
@@ -97,12 +97,12 @@ func unguessable() string {
 // round trip.
 func (s *Server) usualPlugin() string {
 	native := 0
-	for _, u := range s.cfg.Users {
+	for _, u := range s.settings().Users {
 		if u.Plugin == mysql.AUTH_NATIVE_PASSWORD {
 			native++
 		}
 	}
-	if native*2 > len(s.cfg.Users) {
+	if native*2 > len(s.settings().Users) {
 		return mysql.AUTH_NATIVE_PASSWORD
 	}
 	return mysql.AUTH_CACHING_SHA2_PASSWORD

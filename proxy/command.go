@@ -19,7 +19,14 @@ const (
 // command deals with the command at the front of the client's bytes. length is
 // that of its first packet.
 func (s *session) command(code byte, length int) error {
+	s.noteCommand(code)
+	if err := s.permitCommand(code); err != nil {
+		return err
+	}
 	s.used = s.used || code != mysql.COM_PING && code != mysql.COM_QUIT
+	if s.router != nil {
+		return s.router.command(code, length)
+	}
 	switch code {
 	case mysql.COM_QUIT:
 		s.boundary = true
@@ -55,14 +62,14 @@ func (s *session) command(code byte, length int) error {
 	case mysql.COM_PING, mysql.COM_STATISTICS, mysql.COM_DEBUG:
 		return s.pass(shapeSingle)
 	case mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID:
-		s.unpoolable = true
+		s.unpoolable.Store(true)
 		return s.stream()
 	case comClone, comGroupReplStream:
 		return s.leavesProtocol()
 	case mysql.COM_SHUTDOWN:
 		return s.refuseShutdown()
 	default:
-		s.unpoolable = true
+		s.unpoolable.Store(true)
 		return s.pass(shapeSingle)
 	}
 }
@@ -104,7 +111,8 @@ func (s *session) resetConnection() error {
 		return err
 	}
 	s.values = lastValues{}
-	s.stmts, s.named, s.temporary, s.lastStmt, s.prepared = nil, nil, nil, 0, false
+	s.stmts, s.named, s.temporary, s.lastStmt, s.prepared, s.tally.kinds = nil, nil, nil, 0, false, nil
+	s.granted.prepared = nil
 	s.state = sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown}
 	return nil
 }

@@ -179,17 +179,18 @@ func relayLogin(front, back net.Conn) (a compression, err error) {
 }
 
 // compressedText is 17 MiB that can be compressed to about a half.
-func compressedText() string {
+var compressedText = sync.OnceValue(func() string {
 	var b strings.Builder
 	for i := uint32(1); b.Len() < 17<<20; i++ {
 		fmt.Fprintf(&b, "%08x-%08x,", i, i*2654435761)
 	}
 	return b.String()
-}
+})
 
 // The server's clients and both drivers work through the relay, with statements and results of more than 16 MiB, many
 // rows, local files and an error.
 func TestCompressedClientsAndServers(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		r := newCompressedRelay(t, s)
 		database := s.NewDatabase(t)

@@ -410,7 +410,7 @@ func plainExpand(a compression, payload []byte, size int) ([]byte, error) {
 	src := bytes.NewReader(payload)
 	var r io.Reader
 	if a.zstd {
-		d, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+		d, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxPayload)) // no server needs more for one packet
 		if err != nil {
 			return nil, err
 		}

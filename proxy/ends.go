@@ -17,6 +17,10 @@ const (
 
 	// clientGrace is how long a statement goes on undisturbed after its client left.
 	clientGrace = time.Second
+
+	// leaveLimit is how long shards are waited for then: all of them are given up when
+	// one does not answer.
+	leaveLimit = 3 * time.Second
 )
 
 // ends is what a session learns of its two sides while it does not read from
@@ -24,6 +28,8 @@ const (
 // session, which acts on it in its own time.
 type ends struct {
 	unwatchFront, unwatchBack func()
+
+	leaveBy time.Time // when servers are waited for no more that know that the client left; zero: never
 
 	backEnded atomic.Bool
 	killed    atomic.Bool // a client asked to end the session
@@ -36,8 +42,8 @@ type ends struct {
 // attend bounds what the two sides may keep the session waiting for, and has
 // their ends noticed.
 func (s *session) attend() {
-	s.front.readLimit = cmp.Or(s.srv.cfg.ReadTimeout, defaultReadTimeout)
-	s.front.writeLimit = cmp.Or(s.srv.cfg.WriteTimeout, defaultWriteTimeout)
+	s.front.readLimit = cmp.Or(s.srv.settings().ReadTimeout, defaultReadTimeout)
+	s.front.writeLimit = cmp.Or(s.srv.settings().WriteTimeout, defaultWriteTimeout)
 	s.ends.unwatchFront = s.watch(s.front, s.startGrace)
 	s.attendBack()
 }
@@ -60,6 +66,7 @@ func (s *session) exchangeBack(c net.Conn) (former net.Conn) {
 	s.ends.mu.Lock()
 	s.back = newWire(c)
 	s.ends.mu.Unlock()
+	s.countBack()
 	s.attendBack()
 	return former
 }
@@ -69,6 +76,7 @@ func (s *session) cutOff() {
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
 	_ = s.back.Close() // the session is told by that
+	s.router.cutOffLegs()
 }
 
 // watch has gone called at the end of w's peer. A session that cannot be watched
@@ -135,6 +143,9 @@ func (s *session) passLastWords() error {
 func (s *session) startGrace() {
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
+	if s.ends.grace != nil {
+		s.ends.grace.Stop()
+	}
 	if !s.ends.over {
 		s.ends.grace = time.AfterFunc(clientGrace, s.endGrace)
 	}
@@ -146,6 +157,7 @@ func (s *session) endGrace() {
 	defer s.ends.mu.Unlock()
 	if !s.ends.over {
 		interrupt(s.back.Conn)
+		s.router.interruptLegs()
 	}
 }
 
@@ -155,16 +167,37 @@ func (s *session) endGrace() {
 // even QUIT: the server goes by that too.
 func (s *session) clientLeft() {
 	if s.halfClosed {
+		s.hurry()
 		return
 	}
-	// The client has closed its side: reading what it sent before waits for nothing.
-	if !s.sent || len(s.front.unread()) > 0 || s.front.fill() == nil {
+	if r := s.routerOf(); r != nil {
+		r.clientLeft(s)
+		return
+	}
+	if s.clientMayGoOn() {
 		s.startGrace()
 		return
 	}
+	s.halfClose()
+}
+
+// clientMayGoOn reports whether what the client has sent is not all at the server.
+func (s *session) clientMayGoOn() bool {
+	// The client has closed its side: reading what it sent before waits for nothing.
+	return !s.sent || len(s.front.unread()) > 0 || s.front.fill() == nil
+}
+
+func (s *session) halfClose() {
 	s.halfClosed = true
 	if half, ok := socketConn(s.back.Conn).(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // it has failed: then reading the answer fails too
+	}
+}
+
+// hurry has reads from the server end when it is time to leave.
+func (s *session) hurry() {
+	if !s.ends.leaveBy.IsZero() {
+		s.back.giveUpAt(s.ends.leaveBy)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/merge"
+	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
@@ -35,6 +37,17 @@ type (
 	frontError   struct{ err error }
 	backendError struct{ err error }
 )
+
+// isConnectionFailure reports whether err leaves a connection in the middle of a
+// command or an answer.
+func isConnectionFailure(err error) bool {
+	if err == nil { // as nearly always: nothing is allocated
+		return false
+	}
+	var front *frontError
+	var back *backendError
+	return errors.As(err, &front) || errors.As(err, &back)
+}
 
 func (e *frontError) Error() string   { return "client connection: " + e.err.Error() }
 func (e *frontError) Unwrap() error   { return e.err }
@@ -96,10 +109,19 @@ func clientError(err error) *mysql.MyError {
 	var connect *backend.ConnectError
 	var lost *backendError
 	var describe *describeError
+	var planned *route.Error
+	var unmerged *merge.UnsupportedError
+	var held *merge.LimitError
 	code := uint16(mysql.ER_UNKNOWN_ERROR)
 	switch {
+	case errors.As(err, &planned):
+		return mysql.NewError(planned.Errno, planned.Message)
 	case errors.As(err, &own):
 		return own
+	case errors.As(err, &unmerged):
+		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not yet support "+unmerged.Form+"; query by the sharding key, or by other columns")
+	case errors.As(err, &held):
+		return mysql.NewError(mysql.ER_TOO_BIG_SELECT, "seqgate: "+held.Error())
 	case errors.As(err, &syntax):
 		code = mysql.ER_PARSE_ERROR
 	case errors.As(err, &count), errors.Is(err, sequence.ErrInvalidCount):
@@ -125,6 +147,9 @@ func clientError(err error) *mysql.MyError {
 		code = mysql.ER_SERVER_SHUTDOWN
 	}
 	if number, state, ok := sequence.ServerError(err); ok && code == mysql.ER_UNKNOWN_ERROR {
+		if refusesAccount(number) {
+			return ownRefused() // it was logged where it came from
+		}
 		return &mysql.MyError{Code: number, State: state, Message: err.Error()}
 	}
 	return mysql.NewError(code, err.Error())

@@ -25,6 +25,7 @@ func (s *session) stmtCommand() (st *statement, payload []byte, size int, err er
 		id = s.lastStmt // not the second one that seqgate may have prepared since
 		binary.LittleEndian.PutUint32(payload[1:], id)
 	}
+	s.noteExecuted(id)
 	st = s.stmts[id]
 	return st, payload, size, nil
 }
@@ -38,6 +39,12 @@ func (s *session) execute() error {
 	if err != nil {
 		return err
 	}
+	return s.executePacket(st, payload, size)
+}
+
+// executePacket executes a statement by a command that stmtCommand read, which has
+// its id at the backend. st is nil for one that seqgate keeps nothing of.
+func (s *session) executePacket(st *statement, payload []byte, size int) error {
 	switch {
 	case st != nil && st.next != nil && payload[0] == comStmtBulkExecute:
 		s.front.skip(size)
@@ -67,6 +74,9 @@ func (s *session) executeUnseen() error {
 	n := min(length, executeFlags+1)
 	if err := s.front.need(headerSize + n); err != nil {
 		return &frontError{err}
+	}
+	if n >= executeFlags {
+		s.noteExecuted(binary.LittleEndian.Uint32(s.front.unread()[headerSize+1:]))
 	}
 	return s.pass(executeShape(s.front.unread()[headerSize:][:n]))
 }
@@ -157,7 +167,7 @@ func (st *statement) holds(b *Binding, m parser.Mode) bool {
 	if m != st.mode && st.fill.bound != nil {
 		return false // names of variables may read in another way
 	}
-	return b.Column == was.Column && b.key == was.key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional && b.ticket == was.ticket &&
+	return b.Column == was.Column && b.key == was.key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional && b.ticket == was.ticket && b.form == was.form && b.required == was.required &&
 		(st.listed || slices.Equal(b.Columns, was.Columns)) &&
 		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
 }
@@ -300,7 +310,7 @@ func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]para
 	if err := s.takeIDs(p, open, params); err != nil {
 		return nil, err
 	}
-	return withIDs(st.slots, params, open, func(n int) param { return idParam(p.id(n)) }), nil
+	return withIDs(st.slots, params, open, func(n int) param { return p.openParam(n) }), nil
 }
 
 // withIDs gives the parameters of the filled statement: those of the client's own,

@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
@@ -129,11 +128,5 @@ func TestExplicitIDWithoutAnswer(t *testing.T) {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, holds func() bool, what string) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within 10 s: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	await(t, what, holds)
 }

@@ -41,6 +41,7 @@ var formCases = []struct {
 // Each form reports and leaves behind what it does on a native column: as text, in a
 // text of several, prepared by the driver and by SQL.
 func TestInsertForms(t *testing.T) {
+	t.Parallel()
 	ways := []struct {
 		name, params string
 		run          func(*testing.T, *sql.Conn, insertCase) insertOutcome
@@ -106,6 +107,7 @@ func runSQLPrepared(t *testing.T, c *sql.Conn, tt insertCase) insertOutcome {
 
 // Types of the id's column, its place, and the shape of its key.
 func TestIDColumns(t *testing.T) {
+	t.Parallel()
 	tables := map[string]string{
 		"INT": "id INT PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20)", "MEDIUMINT UNSIGNED": "id MEDIUMINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20)",
 		"BIGINT UNSIGNED": "id BIGINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20)", "not first": "u VARCHAR(20), id BIGINT AUTO_INCREMENT, PRIMARY KEY (id)",

@@ -79,7 +79,7 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 	}
 	t.Cleanup(func() { _ = refills.Close() })
 	if o.sequence.Timeout == 0 {
-		o.sequence.Timeout = 5 * time.Second
+		o.sequence.Timeout = 30 * time.Second // an attempt that hangs has time for another one
 	}
 	g.log = &testWriter{tb: t}
 	log := slog.New(slog.NewTextHandler(g.log, nil))
@@ -128,7 +128,7 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 	served := make(chan error, 1)
 	go func() { served <- g.proxy.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		if err := g.proxy.Shutdown(ctx); err != nil {
 			t.Errorf("shut the proxy down: %v", err)

@@ -70,3 +70,42 @@ func (c *columnInfo) isApproximate() bool {
 	typ := strings.ToLower(c.columnType)
 	return strings.HasPrefix(typ, "float") || strings.HasPrefix(typ, "double")
 }
+
+// characters gives how many characters, or bytes, a column with a length holds.
+func (c *columnInfo) characters() (n int, ok bool) {
+	name, arguments, _ := strings.Cut(strings.Fields(strings.ToLower(c.columnType) + " ")[0], "(")
+	if name != "char" && name != "varchar" && name != "binary" && name != "varbinary" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(arguments, ")"))
+	return n, err == nil
+}
+
+// holds reports whether an integer column can store a number, given as one of 64 bits
+// with sign and without; a column of another type can.
+func (c *columnInfo) holds(signed int64, unsigned uint64) bool {
+	bits := c.integerBits()
+	switch {
+	case bits == 0:
+		return true
+	case strings.Contains(strings.ToLower(c.columnType), "unsigned"):
+		return signed >= 0 && unsigned>>(bits-1)>>1 == 0
+	}
+	return (signed < 0 || unsigned <= math.MaxInt64) && signed>>(bits-1) == signed>>63
+}
+
+// holdsText is holds for a number in decimal; false for text that is none.
+func (c *columnInfo) holdsText(text string) bool {
+	text = strings.TrimSpace(text)
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return c.holds(n, uint64(n))
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	return err == nil && c.holds(math.MaxInt64, n)
+}
+
+// integerBits gives how many bits an integer column has, 0 for another.
+func (c *columnInfo) integerBits() int {
+	name, _, _ := strings.Cut(strings.Fields(strings.ToLower(c.columnType) + " ")[0], "(")
+	return map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}[name]
+}

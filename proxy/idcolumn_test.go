@@ -82,6 +82,7 @@ func TestFloatIDs(t *testing.T) {
 // What a client writes in a character set in which the second byte of a character
 // can be a quote, a backslash or a bar arrives as it was written.
 func TestInsertInWideCharsets(t *testing.T) {
+	t.Parallel()
 	charsets := map[string][]string{
 		"gbk": {"\xd5\x5c", "\xc0\x7c", "\xbf\x60"}, "sjis": {"\x95\x5c", "\x83\x7c", "\x83\x60"}, "big5": {"\xa5\x5c", "\xaf\x7c", "\xa7\x60"},
 	}
@@ -91,30 +92,33 @@ func TestInsertInWideCharsets(t *testing.T) {
 		"INSERT INTO t (u) VALUES ('%s'", "INSERT INTO t (u) VALUES ('%s\\')",
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		g := newGate(t, s, gateOptions{})
-		a, b := conn(t, openDSN(t, nativeDSN(s, s.NewDatabase(t), ""))), conn(t, g.open(t, ""))
-		n := 0
 		for charset, characters := range charsets {
-			for _, mode := range []string{"", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES"} {
-				for _, character := range characters {
-					for _, form := range forms {
-						n++
-						tt := insertCase{stmt: strings.ReplaceAll(form, "%s", character)}.on(fmt.Sprintf("w%d", n))
-						create := "CREATE TABLE " + tt.table + " (id BIGINT PRIMARY KEY AUTO_INCREMENT, u VARBINARY(20), n INT)"
-						exec(t, a, "SET NAMES utf8mb4", create, "SET NAMES "+charset, "SET sql_mode = '"+mode+"'")
-						exec(t, b, "SET NAMES utf8mb4", create)
-						createSequence(t, g.direct, tt.table+"_seq", 1, 10)
-						exec(t, b, "SET NAMES "+charset, "SET sql_mode = '"+mode+"'")
-						want, got := runInsert(t, a, tt), runInsert(t, b, tt)
-						if want.Errno == 1064 && got.Errno == 1235 {
-							continue // a text that does not end
-						}
-						if diff := cmp.Diff(want, got); diff != "" {
-							t.Errorf("%s, sql_mode %q: %q (-native +seqgate):\n%s", charset, mode, tt.stmt, diff)
+			t.Run(charset, func(t *testing.T) {
+				t.Parallel()
+				g := newGate(t, s, gateOptions{})
+				a, b := conn(t, openDSN(t, nativeDSN(s, s.NewDatabase(t), ""))), conn(t, g.open(t, ""))
+				n := 0
+				for _, mode := range []string{"", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES"} {
+					for _, character := range characters {
+						for _, form := range forms {
+							n++
+							tt := insertCase{stmt: strings.ReplaceAll(form, "%s", character)}.on(fmt.Sprintf("w%d", n))
+							create := "CREATE TABLE " + tt.table + " (id BIGINT PRIMARY KEY AUTO_INCREMENT, u VARBINARY(20), n INT)"
+							exec(t, a, "SET NAMES utf8mb4", create, "SET NAMES "+charset, "SET sql_mode = '"+mode+"'")
+							exec(t, b, "SET NAMES utf8mb4", create)
+							createSequence(t, g.direct, tt.table+"_seq", 1, 10)
+							exec(t, b, "SET NAMES "+charset, "SET sql_mode = '"+mode+"'")
+							want, got := runInsert(t, a, tt), runInsert(t, b, tt)
+							if want.Errno == 1064 && got.Errno == 1235 {
+								continue // a text that does not end
+							}
+							if diff := cmp.Diff(want, got); diff != "" {
+								t.Errorf("%s, sql_mode %q: %q (-native +seqgate):\n%s", charset, mode, tt.stmt, diff)
+							}
 						}
 					}
 				}
-			}
+			})
 		}
 	})
 }
@@ -143,6 +147,7 @@ func TestInsertPartition(t *testing.T) {
 
 // SET GLOBAL sql_mode holds for sessions that begin afterwards.
 func TestGlobalSQLMode(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		before := conn(t, g.open(t, ""))

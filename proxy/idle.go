@@ -21,8 +21,8 @@ const idleEnded = -1
 // sweepIdle ends the sessions that wait for a command for too long, until the
 // server is closed.
 func (s *Server) sweepIdle() {
-	interval := min(time.Second, max(time.Millisecond, s.cfg.IdleTimeout/8))
-	tick := time.NewTicker(interval)
+	interval := sweepInterval(s.settings().IdleTimeout)
+	tick := time.NewTimer(interval)
 	defer tick.Stop()
 	begun := time.Now()
 	for {
@@ -33,9 +33,22 @@ func (s *Server) sweepIdle() {
 		}
 		now := int64(time.Since(begun))
 		// A session took the time of the sweep before: it began to wait up to an interval later than that.
-		s.endIdle(now - int64(s.cfg.IdleTimeout+interval))
+		timeout := s.settings().IdleTimeout
+		if timeout > 0 {
+			s.endIdle(now - int64(timeout+interval))
+		}
 		s.clock.Store(now)
+		interval = sweepInterval(timeout)
+		tick.Reset(interval)
 	}
+}
+
+// sweepInterval is how often sessions are looked at; one that is reloaded counts from the next look on.
+func sweepInterval(timeout time.Duration) time.Duration {
+	if timeout == 0 {
+		return time.Second
+	}
+	return min(time.Second, max(time.Millisecond, timeout/8))
 }
 
 // endIdle ends the sessions that have waited since then or longer.
@@ -55,7 +68,7 @@ func (s *Server) endIdle(then int64) {
 
 // beginWait notes that the session waits for its client's next command.
 func (s *session) beginWait() {
-	if s.srv.cfg.IdleTimeout > 0 {
+	if s.srv.settings().IdleTimeout > 0 {
 		s.idleSince.Store(s.srv.clock.Load())
 	}
 }
@@ -63,7 +76,7 @@ func (s *session) beginWait() {
 // endWait notes that the wait is over, and reports false when it was too long:
 // then the socket cannot be read any more, even if a command came just now.
 func (s *session) endWait() bool {
-	return s.srv.cfg.IdleTimeout == 0 || s.idleSince.Swap(0) != idleEnded
+	return s.idleSince.Load() == 0 || s.idleSince.Swap(0) != idleEnded
 }
 
 // sayInactive tells a client why its connection ends. It may be gone already.

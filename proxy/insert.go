@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/sequence"
 )
 
 // planInsert judges an INSERT or REPLACE. What seqgate cannot read of one on a
@@ -83,7 +84,7 @@ func (s *session) planValues(p plan, sql []byte, b *Binding, prepared bool) (pla
 func (s *session) kindOfFill(p *fillPlan, e effect) (planKind, effect) {
 	switch {
 	case p.rewrites() || p.params > 0:
-		return planFill, effectOfFill(p)
+		return planFill, s.effectOfFill(p)
 	case p.variables:
 		return planFill, e
 	case p.reports():
@@ -139,10 +140,16 @@ func (s *session) planUnasked(p plan, sql []byte) (plan, error) {
 	return p, err
 }
 
-// effectOfFill: only a statement that uses LAST_INSERT_ID() itself looks at it.
-func effectOfFill(p *fillPlan) effect {
-	if p.wrap {
+// effectOfFill: only a statement that uses LAST_INSERT_ID() itself looks at it. Ids that are no numbers leave it alone,
+// but another column of the table may not.
+func (s *session) effectOfFill(p *fillPlan) effect {
+	switch {
+	case p.wrap:
 		return 0
+	case p.binding.form != 0 && p.binding.counts:
+		return mayLook | mayChangeLastID
+	case p.binding.form != 0:
+		return effectOfExplicit(&s.insert)
 	}
 	return mayLook
 }
@@ -228,7 +235,7 @@ func (s *session) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) 
 		if !s.isOpen(row) {
 			return s.appendCopied(dst, sql, p, row)
 		}
-		dst = appendID(dst, p.id(n), p.wrap && n == 0)
+		dst = p.appendOpen(dst, n)
 		n++
 		return dst, true
 	}
@@ -236,9 +243,23 @@ func (s *session) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) 
 
 // takeIDs takes an id for each open row. params are those of an execution.
 func (s *session) takeIDs(p *fillPlan, open func(row int) bool, params []param) (err error) {
-	switch {
-	case p.open == 0:
+	if p.open == 0 {
 		return nil
+	}
+	s.noteFilled()
+	if err = s.takeEach(p, open, params); err == nil {
+		s.noteIDs(p.open)
+	}
+	return err
+}
+
+// takeEach is takeIDs where at least one row is open.
+func (s *session) takeEach(p *fillPlan, open func(row int) bool, params []param) (err error) {
+	switch {
+	case p.binding.form != 0:
+		return s.takeTexts(p)
+	case p.binding.numbers != nil && !p.fromQuery:
+		return s.takeNumbers(p)
 	case p.binding.key.name == "":
 		return s.takeBlock(p)
 	}
@@ -270,11 +291,7 @@ func (s *session) takeBlock(p *fillPlan) (err error) {
 
 // next takes a block of n ids, all of which the column can hold.
 func (s *session) next(b *Binding, n int64) (int64, error) {
-	seq, err := s.srv.cfg.Sequences.Get(b.Sequence)
-	if err != nil {
-		return 0, err
-	}
-	ids, err := seq.Next(s.ctx, n)
+	ids, err := s.nextRange(b, n)
 	if err != nil {
 		return 0, err
 	}
@@ -282,6 +299,17 @@ func (s *session) next(b *Binding, n int64) (int64, error) {
 		return 0, columnFull(b, ids.Last())
 	}
 	return ids.First, nil
+}
+
+func (s *session) nextRange(b *Binding, n int64) (sequence.Range, error) {
+	if b.numbers != nil {
+		return b.numbers.Next(s.spanContext(), n)
+	}
+	seq, err := s.srv.cfg.Sequences.Get(b.Sequence)
+	if err != nil {
+		return sequence.Range{}, err
+	}
+	return seq.Next(s.spanContext(), n)
 }
 
 func columnFull(b *Binding, id int64) error {
@@ -307,6 +335,9 @@ func appendID(dst []byte, id int64, wrap bool) []byte {
 // settleFill reads the server's answer to a filled statement and tells the
 // client what a native AUTO_INCREMENT column would have.
 func (s *session) settleFill(p *fillPlan, t target) error {
+	if p.binding.form != 0 {
+		return s.settleTexts(p)
+	}
 	if p.returning && s.answersRows() {
 		return s.settleReturning(p, t)
 	}
@@ -401,6 +432,9 @@ func (s *session) readOK() (okPacket, error) {
 func (s *session) replyOK(ok okPacket) error {
 	if s.out.more {
 		ok.status |= mysql.SERVER_MORE_RESULTS_EXISTS
+	}
+	if s.besideTransaction() {
+		ok.status |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	s.scratch = ok.append(s.packetBuffer())
 	return s.replyPacket(s.scratch)

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/seqgate/seqgate/internal/servertest"
 )
@@ -132,37 +131,19 @@ type insertOutcome struct {
 }
 
 func TestInsertIDs(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		for _, params := range []string{"", "clientFoundRows=true"} {
-			for _, table := range []struct{ name, column string }{
-				{"AUTO_INCREMENT", "id BIGINT PRIMARY KEY AUTO_INCREMENT"},
-				{"plain", "id BIGINT PRIMARY KEY"},
-			} {
-				t.Run(table.name+params, func(t *testing.T) { testInsertIDs(t, s, table.column, params) })
-			}
-		}
+		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) { testInsertIDs(t, w, insertCases) })
+		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *insertTwin) { testInsertIDs(t, w, upserts(insertCases)) })
 	})
 }
 
-func testInsertIDs(t *testing.T, s *servertest.Server, column, params string) {
-	g := newGate(t, s, gateOptions{})
-	native := openDSN(t, nativeDSN(s, s.NewDatabase(t), params))
-	through := g.open(t, params)
-	for i, tt := range insertCases {
+func testInsertIDs(t *testing.T, w *insertTwin, cases []insertCase) {
+	for i, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
-			tt := tt.on(fmt.Sprintf("t%d", i))
-			const rest = ", u VARCHAR(20) UNIQUE, n BIGINT DEFAULT 0)"
-			exec(t, native, "CREATE TABLE "+tt.table+" (id BIGINT PRIMARY KEY AUTO_INCREMENT"+rest)
-			exec(t, through, "CREATE TABLE "+tt.table+" ("+column+rest)
-			a, b := conn(t, native), conn(t, through)
-			exec(t, a, tt.setup...)
-			exec(t, b, tt.setup...)
-			next := max(1, value[int64](t, a, "SELECT COALESCE(MAX(id), 0) + 1 FROM "+tt.table))
-			createSequence(t, through, tt.table+"_seq", next, 10)
-			want, got := runInsert(t, a, tt), runInsert(t, b, tt)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-native +seqgate):\n%s", tt.stmt, diff)
-			}
+			tt := numbered(tt, i)
+			a, b := w.open(t, tt)
+			w.compare(t, a, b, tt, nil)
 		})
 	}
 }

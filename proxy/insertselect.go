@@ -39,6 +39,9 @@ func (s *session) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 	if b.key.name != "" {
 		return p, unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
 	}
+	if b.form != 0 {
+		return p, unsupported("INSERT ... SELECT with a generator of ids that are no numbers", b.Table, "give the ids in the query (UUID()), or read the rows, then INSERT ... VALUES")
+	}
 	err := s.insert.BindQuery(b.Column, b.Columns, s.srv.queryNames)
 	switch {
 	case errors.Is(err, parser.ErrServerRefuses):
@@ -196,11 +199,12 @@ func (s *session) executeOnce(text []byte, params []param) (id uint32, err error
 	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return 0, err
 	}
-	if id, err = s.readPrepared(); err != nil {
+	ok, err := s.readPrepared()
+	if err != nil {
 		return 0, err
 	}
-	s.scratch = s.appendExecute(s.packetBuffer(), id, 0, params)
-	return id, s.sendPacket(s.scratch)
+	s.scratch = s.appendExecute(s.packetBuffer(), ok.id, 0, params)
+	return ok.id, s.sendPacket(s.scratch)
 }
 
 // overran reports whether a statement failed because its query gave more rows than

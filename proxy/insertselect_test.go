@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -114,50 +112,30 @@ var queryCases = []insertCase{
 	{name: "prepared LAST_INSERT_ID()", stmt: "INSERT INTO t (u, n) SELECT u, LAST_INSERT_ID() + ? FROM s", args: []any{1}},
 }
 
-const autoIncrement = "id BIGINT PRIMARY KEY AUTO_INCREMENT"
-
 func TestInsertFromQueries(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		for _, params := range []string{"", "clientFoundRows=true"} {
-			for _, table := range []struct{ name, column string }{
-				{"AUTO_INCREMENT", autoIncrement},
-				{"plain", "id BIGINT PRIMARY KEY"},
-			} {
-				t.Run(table.name+params, func(t *testing.T) { testInsertFromQueries(t, s, table.column, params) })
-			}
-		}
+		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) { testInsertFromQueries(t, s, w, queryCases) })
+		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *insertTwin) { testInsertFromQueries(t, s, w, upserts(queryCases)) })
 	})
 }
 
-func testInsertFromQueries(t *testing.T, s *servertest.Server, column, params string) {
-	g := newGate(t, s, gateOptions{})
-	native := openDSN(t, nativeDSN(s, s.NewDatabase(t), params))
-	through := g.open(t, params)
-	const source = "CREATE TABLE s (a INT, u VARCHAR(200), KEY i (u))"
-	const rows = "INSERT INTO s VALUES (3, 'c'), (1, 'a'), (2, 'b')"
-	exec(t, native, source, rows)
-	exec(t, through, source, rows)
-	for i, tt := range queryCases {
+func testInsertFromQueries(t *testing.T, s *servertest.Server, w *insertTwin, cases []insertCase) {
+	for _, db := range []*sql.DB{w.native, w.through} {
+		exec(t, db, "CREATE TABLE s (a INT, u VARCHAR(200), KEY i (u))", "INSERT INTO s VALUES (3, 'c'), (1, 'a'), (2, 'b')")
+	}
+	for i, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.name == "ON DUPLICATE KEY, ambiguous" && s.IsMariaDB() && column != autoIncrement {
+			if tt.name == "ON DUPLICATE KEY, ambiguous" && s.IsMariaDB() && w.column != autoIncrement {
 				t.Skip("MariaDB tells of the id's missing default first")
 			}
-			tt := tt.on(fmt.Sprintf("t%d", i))
-			const rest = ", u VARCHAR(20) UNIQUE, n BIGINT DEFAULT 0)"
-			exec(t, native, "CREATE TABLE "+tt.table+" (id BIGINT PRIMARY KEY AUTO_INCREMENT"+rest)
-			exec(t, through, "CREATE TABLE "+tt.table+" ("+column+rest)
-			a, b := conn(t, native), conn(t, through)
-			exec(t, a, tt.setup...)
-			exec(t, b, tt.setup...)
-			next := max(1, value[int64](t, a, "SELECT COALESCE(MAX(id), 0) + 1 FROM "+tt.table))
-			createSequence(t, through, tt.table+"_seq", next, 10)
-			want, got := runInsert(t, a, tt), runInsert(t, b, tt)
-			if want.Errno != 0 && column != autoIncrement {
-				got.Warnings = want.Warnings // MySQL adds 1364 for a column without a default
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-native +seqgate):\n%s", tt.stmt, diff)
-			}
+			tt := numbered(tt, i)
+			a, b := w.open(t, tt)
+			w.compare(t, a, b, tt, func(want, got *insertOutcome) {
+				if want.Errno != 0 && w.column != autoIncrement {
+					got.Warnings = want.Warnings // MySQL adds 1364 for a column without a default
+				}
+			})
 			if strings.Contains(tt.stmt, "IF(a") {
 				return // a native column goes on above the explicit ids
 			}
@@ -349,6 +327,7 @@ func TestQueriesBesideWriters(t *testing.T) {
 // now, and not what the transaction saw before: so does the count. What it counted
 // is locked until the transaction ends.
 func TestQueriesReadAsInsertDoes(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newQueryGate(t, s, 1)
 		native, c := conn(t, g.direct), conn(t, g.open(t, ""))

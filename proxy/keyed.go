@@ -131,7 +131,7 @@ func (s *session) nextEach(b *Binding, keys [][]byte) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, err := seq.NextEach(s.ctx, keys)
+	ids, err := seq.NextEach(s.spanContext(), keys)
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +143,9 @@ func (s *session) nextEach(b *Binding, keys [][]byte) ([]int64, error) {
 
 // nextOfKey answers a SELECT NEXT VALUE ... FOR KEY.
 func (s *session) nextOfKey(n nextPlan) (sequence.Range, error) {
+	if g := s.srv.generator(n.name); g != nil {
+		return sequence.Range{}, refuseGenerator(g, "a value of a key", "leave FOR KEY out")
+	}
 	seq, err := s.keyed(n.name)
 	switch {
 	case err != nil:
@@ -154,7 +157,7 @@ func (s *session) nextOfKey(n nextPlan) (sequence.Range, error) {
 		}
 		return got[0], nil
 	}
-	return seq.Next(s.ctx, []byte(n.key), n.count)
+	return seq.Next(s.spanContext(), []byte(n.key), n.count)
 }
 
 func (s *session) keyed(name sequence.Name) (*keyed.Sequence, error) {

@@ -33,7 +33,7 @@ func newKeyedGate(t *testing.T, s *servertest.Server, keyType string) *gate {
 	open := func(table string) *keyed.Sequence {
 		seq := keyed.Open(pool, sequence.Name{Keyspace: "main", Database: database, Table: table}, keyed.Config{})
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 			defer cancel()
 			if err := seq.Close(ctx); err != nil {
 				t.Errorf("release the leases: %v", err)

@@ -21,6 +21,9 @@ const firstSessionID = 1 << 31
 // this seqgate's. Others pass: the server knows them, or does not.
 func (s *session) planKill(p plan, sql []byte) (plan, error) {
 	id, query, ok := parser.KillTarget(sql)
+	if !ok && s.routed() {
+		return p, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support this KILL in front of sharded keyspaces; write the connection's number")
+	}
 	if !ok {
 		return p, nil
 	}
@@ -68,7 +71,7 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 	t := s.srv.sessionOf(id, s.keyspace.Backend.Addr)
 	switch {
 	case t.session == nil && id < firstSessionID:
-		return false, nil
+		return false, s.denied(s.rights(), parser.RightWrite) // it may be anybody's
 	case t.session == nil:
 		return false, mysql.NewDefaultError(mysql.ER_NO_SUCH_THREAD, id)
 	case t.user != s.user:
@@ -78,7 +81,7 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 		t.session.ends.killed.Store(true)
 	}
 	threadID := t.session.threadID.Load()
-	if threadID == 0 { // it has no connection: nothing runs
+	if threadID == 0 && t.router == nil { // it has no connection: nothing runs
 		interrupt(t.client)
 		return true, nil
 	}
@@ -88,8 +91,21 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, killTimeout)
 	defer cancel()
+	if t.router != nil {
+		return true, t.router.killLegs(ctx, query)
+	}
 	_, err = t.keyspace.DB.ExecContext(ctx, fmt.Sprintf("%s %d", what, threadID))
 	return true, err
+}
+
+// killsOwn reports whether a text is a KILL of a session of the same user's, or its statement.
+func (s *session) killsOwn(sql []byte) bool {
+	id, _, ok := parser.KillTarget(sql)
+	if !ok {
+		return false
+	}
+	t := s.srv.sessionOf(id, s.keyspace.Backend.Addr)
+	return t.session != nil && t.user == s.user
 }
 
 // killTimeout bounds a KILL of seqgate's own.
@@ -101,6 +117,7 @@ type killTarget struct {
 	session  *session
 	user     string
 	keyspace *Keyspace
+	router   *router // nil of a session that is not routed
 }
 
 // sessionOf finds a session by its id, or by its thread's on the given server.
@@ -111,8 +128,9 @@ func (s *Server) sessionOf(id uint64, addr string) (t killTarget) {
 		switch {
 		case session == nil:
 		case uint64(session.id) == id,
-			uint64(session.threadID.Load()) == id && session.keyspace.Backend.Addr == addr:
-			return killTarget{c, session, session.user, session.keyspace}
+			uint64(session.threadID.Load()) == id && session.keyspace.Backend.Addr == addr,
+			session.router != nil && session.router.hasThread(id, addr):
+			return killTarget{c, session, session.user, session.keyspace, session.router}
 		}
 	}
 	return t

@@ -36,6 +36,9 @@ func (s *session) callNumber(n *nextPlan) (number, error) {
 	if n.call == parser.LastValue {
 		return s.lastValue(n.name), nil
 	}
+	if g := s.srv.generator(n.name); g != nil {
+		return number{}, refuseGenerator(g, "SETVAL", "its ids follow the clock, or another system's counter, which is moved there")
+	}
 	if err := s.maySet(n.name); err != nil {
 		return number{}, err
 	}
@@ -57,8 +60,5 @@ func (s *session) maySet(name sequence.Name) error {
 	}
 	table := quoteIdentifier(name.Database) + "." + quoteIdentifier(name.Table)
 	check := "UPDATE " + table + " SET next_id = NULL WHERE 1 = 0"
-	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+check...)); err != nil {
-		return err
-	}
-	return s.drop(shapeResults)
+	return s.quietly(check)
 }

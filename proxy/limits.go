@@ -3,6 +3,7 @@ package proxy
 import (
 	"cmp"
 	"context"
+	"math"
 	"net"
 	"slices"
 	"sync"
@@ -16,7 +17,7 @@ import (
 // placeWait is how long a client waits for a place when all are taken. A client
 // that closes its connection may be back before its old session has seen the
 // end: it must not be refused for its own sake.
-const placeWait = 200 * time.Millisecond
+const placeWait = time.Second
 
 // limit counts places that are taken, for each key by itself.
 type limit struct {
@@ -76,15 +77,25 @@ func (l *limit) free(key string) {
 }
 
 // admit gives a client one of all the places, before anything is said to it.
+// When all are taken, a client whose answer in its login is long awaited gives up its own;
+// one that is not awaited for so long yet will be after a wait.
 // The error is error 1040. The caller calls release when the session has ended.
 func (s *Server) admit() (release func(), err error) {
-	if s.cfg.MaxConnections == 0 {
-		return func() {}, nil
+	most := cmp.Or(s.settings().MaxConnections, math.MaxInt)
+	_, ok := s.connections.try("", most)
+	for waits := 0; !ok && waits < 2; waits++ {
+		s.halfOpen.end(placeWait)
+		ok = s.connections.take(s.ctx, "", most)
 	}
-	if !s.connections.take(s.ctx, "", s.cfg.MaxConnections) {
+	if !ok {
 		return nil, mysql.NewDefaultError(mysql.ER_CON_COUNT_ERROR)
 	}
 	return func() { s.connections.free("") }, nil
+}
+
+// tooLarge is what a client is told of a packet that is longer than is read.
+func tooLarge() *mysql.MyError {
+	return mysql.NewError(mysql.ER_NET_PACKET_TOO_LARGE, "Got a packet bigger than 'max_allowed_packet' bytes")
 }
 
 // sayInPlaceOfGreeting sends an error to a client that is still to be greeted. It
@@ -98,14 +109,12 @@ func sayInPlaceOfGreeting(c net.Conn, e *mysql.MyError) error {
 // The error is error 1226. The caller calls release when the session has ended,
 // or goes on as another user.
 func (s *Server) admitUser(user string) (release func(), err error) {
-	most := s.cfg.MaxUserConnections
-	if i := slices.IndexFunc(s.cfg.Users, func(u User) bool { return u.Name == user }); i >= 0 {
-		most = cmp.Or(s.cfg.Users[i].MaxConnections, most)
+	settings := s.settings()
+	most := settings.MaxUserConnections
+	if i := slices.IndexFunc(settings.Users, func(u User) bool { return u.Name == user }); i >= 0 {
+		most = cmp.Or(settings.Users[i].MaxConnections, most)
 	}
-	if most == 0 {
-		return func() {}, nil
-	}
-	if !s.userConnections.take(s.ctx, user, most) {
+	if !s.userConnections.take(s.ctx, user, cmp.Or(most, math.MaxInt)) {
 		return func() {}, mysql.NewDefaultError(mysql.ER_USER_LIMIT_REACHED, user, "max_user_connections", most)
 	}
 	return func() { s.userConnections.free(user) }, nil

@@ -79,6 +79,9 @@ func (s *session) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) 
 	if b.key.name != "" {
 		return nil, unsupported("LOAD DATA with a keyed sequence", b.Table, "use INSERT ... VALUES")
 	}
+	if b.form != 0 {
+		return nil, unsupported("LOAD DATA with a generator of ids that are no numbers", b.Table, "write the ids into the file, or use INSERT ... VALUES")
+	}
 	err := stmt.Bind(b.Column, b.Columns)
 	l := &loadPlan{stmt: stmt, fill: fillPlan{binding: b}}
 	if err == nil {
@@ -133,7 +136,7 @@ func (s *session) load(l *loadPlan) error {
 
 // loadAnswer reads the server's answer, up to its end.
 func (s *session) loadAnswer(l *loadPlan) (okPacket, error) {
-	s.answer.start(shapeResults, s.capabilities)
+	s.startAnswer(shapeResults)
 	payload, size, err := s.follow()
 	switch {
 	case err != nil:

@@ -3,16 +3,19 @@ package proxy_test
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/client"
 	protocol "github.com/go-mysql-org/go-mysql/mysql"
@@ -50,6 +53,7 @@ func lines(n int) string {
 // Files of random text are loaded as into a native column, however rows and fields
 // are told apart.
 func TestLoadDataRandom(t *testing.T) {
+	t.Parallel()
 	formats := []string{
 		"FIELDS TERMINATED BY ','", "FIELDS TERMINATED BY ',' ENCLOSED BY '\"'", "FIELDS TERMINATED BY ',' ENCLOSED BY '\"' ESCAPED BY '\"'",
 		"FIELDS TERMINATED BY ',x' LINES TERMINATED BY 'x\\n'", "FIELDS TERMINATED BY 'ab' LINES TERMINATED BY 'aab' STARTING BY 'x'",
@@ -218,7 +222,7 @@ func TestLoadDataOfNoFile(t *testing.T) {
 }
 
 // loadingClient gives a client that was asked for its file.
-func loadingClient(t *testing.T, s *servertest.Server, g *gate) io.ReadWriteCloser {
+func loadingClient(t *testing.T, s *servertest.Server, g *gate) net.Conn {
 	t.Helper()
 	c := rawClient(t, g.dsn(""), func(c *client.Conn) error { return c.SetCapability(protocol.CLIENT_LOCAL_FILES) })
 	if b := answerOf(t, c, queryPacket(s, fmt.Sprintf(loadV, "x"))); !bytes.Equal(b, []byte{2, 0, 0, 1, 0xfb, 'x'}) {
@@ -239,7 +243,7 @@ func TestLoadDataOfALostClient(t *testing.T) {
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, func() bool { return g.threads(t, "INFO LIKE 'LOAD%'") == 0 }, "the server's statement ends")
+			awaitWithin(t, untimely, "the end of the server's statement", func() bool { return g.threads(t, "INFO LIKE 'LOAD%'") == 0 })
 			if got := value[int](t, g.direct, "SELECT COUNT(*) FROM t"); got != 0 {
 				t.Errorf("%d rows of a file that was cut", got)
 			}
@@ -256,9 +260,15 @@ func TestLoadDataKilled(t *testing.T) {
 		if _, err := io.WriteString(c, filePacket(2, lines(100))); err != nil {
 			t.Fatal(err)
 		}
-		id := value[int](t, g.direct, "SELECT ID FROM information_schema.processlist WHERE INFO LIKE 'LOAD%'")
+		id := value[int](t, g.direct, "SELECT ID FROM "+servertest.Processlist+" WHERE INFO LIKE 'LOAD%' AND DB = DATABASE()")
 		exec(t, g.direct, fmt.Sprintf("KILL %d", id))
-		if _, err := io.Copy(io.Discard, c); err != nil {
+		if err := c.SetReadDeadline(time.Now().Add(untimely)); err != nil {
+			t.Fatal(err)
+		}
+		switch _, err := io.Copy(io.Discard, c); {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			t.Error("the session goes on")
+		case err != nil:
 			t.Logf("the session ends with %v", err)
 		}
 		if got := value[int](t, g.direct, "SELECT COUNT(*) FROM t"); got != 0 {

@@ -161,15 +161,23 @@ func (f *filledFile) takeBlock(n int64) error {
 	if n == 0 {
 		return nil
 	}
-	first, err := f.session.next(f.load.fill.binding, n)
-	if err != nil {
-		return err
-	}
-	f.load.remember(idBlock{first, n})
-	for id := first; id < first+n; id++ {
-		f.ids = append(f.ids, id)
-	}
 	f.load.rows += uint64(n)
+	most := n
+	if numbers := f.load.fill.binding.numbers; numbers != nil {
+		most = numbers.Longest
+	}
+	for n > 0 {
+		block := idBlock{count: min(n, most)}
+		var err error
+		if block.first, err = f.session.next(f.load.fill.binding, block.count); err != nil {
+			return err
+		}
+		f.load.remember(block)
+		for i := range block.count {
+			f.ids = append(f.ids, block.first+i)
+		}
+		n -= block.count
+	}
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/seqgate/seqgate/proxy/backend"
@@ -26,8 +25,9 @@ type login struct {
 	sequence  byte               // of the client's latest packet
 	payload   []byte             // of its handshake response
 	response  handshake.Response
-	malformed error // why the response could not be read
-	keyspace  *Keyspace
+	malformed error         // why the response could not be read
+	keyspace  *Keyspace     // whose server the client logs into: of a sharded one, a shard
+	whole     *Keyspace     // the current keyspace of a client that is routed; nil for others
 	back      *backend.Conn // once it is logged in
 	login     backend.Login // there, where it is seqgate's own
 	claim     claim         // of a listed user
@@ -37,9 +37,9 @@ type login struct {
 
 // login does both handshakes. What is left of them is a session over two sockets.
 func (s *Server) login(c net.Conn) (*session, error) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.HandshakeTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.settings().HandshakeTimeout)
 	defer cancel()
-	if err := c.SetDeadline(time.Now().Add(s.cfg.HandshakeTimeout)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(s.settings().HandshakeTimeout)); err != nil {
 		return nil, err
 	}
 	l := &login{srv: s, ctx: ctx, front: handshake.Conn{Conn: c}, leave: func() {}}
@@ -65,19 +65,29 @@ const perHop = handshake.SSL | handshake.Compress | handshake.Zstd
 // followed are those of MariaDB's own flags whose answers seqgate can follow.
 const followed = clientProgress | clientBulkOperations | clientExtendedMetadata | clientCacheMetadata
 
+// oneServers are those that only one server can do by itself: it leaves definitions out
+// that it has told at PREPARE, which another shard has not; and rows of a bulk go to
+// different shards. Clients do without.
+const oneServers = clientBulkOperations | clientCacheMetadata
+
 // announce gives the flags that a client is told of, in front of a server with
 // the given ones.
 func (l *login) announce(flags uint64) uint64 {
 	const mysqlFlags = 1<<32 - 1
 	flags &= mysqlFlags&^handshake.SSL | followed
+	if l.srv.sharded() {
+		flags &^= oneServers
+	}
 	if l.srv.cfg.TLS != nil {
 		flags |= handshake.SSL
 	}
 	return flags
 }
 
-// receive reads the client's handshake response, after TLS when it asks for that.
+// receive reads the client's handshake response, after TLS when it asks for that. One
+// that is too large is told so.
 func (l *login) receive() error {
+	defer l.srv.halfOpen.enter(l.front.Conn)()
 	p, err := l.front.Receive()
 	if err == nil && handshake.IsSSLRequest(p.Payload) && l.srv.cfg.TLS != nil {
 		secure := tls.Server(l.front.Conn, l.srv.cfg.TLS)
@@ -87,13 +97,20 @@ func (l *login) receive() error {
 		l.front.Conn = secure
 		p, err = l.front.Receive()
 	}
-	if err != nil {
+	l.sequence, l.payload = p.Sequence, p.Payload
+	var large *handshake.TooLargeError
+	switch {
+	case errors.As(err, &large):
+		return errors.Join(err, l.refuse(tooLarge()))
+	case err != nil:
 		return err
 	}
-	l.sequence, l.payload = p.Sequence, p.Payload
 	l.response, l.malformed = handshake.ParseResponse(p.Payload)
 	return nil
 }
+
+// proving is the client while it proves who it is.
+func (l *login) proving() handshake.PacketConn { return awaited{&l.front, &l.srv.halfOpen} }
 
 // refuse tells the client why it is not let in.
 func (l *login) refuse(err error) error {
@@ -116,7 +133,8 @@ func (l *login) next() byte {
 func (l *login) session() *session {
 	flags := l.response.Capabilities & l.announced
 	s := &session{
-		srv: l.srv, ctx: l.srv.ctx, keyspace: l.keyspace, user: l.response.User,
+		loggedIn: time.Now(),
+		srv:      l.srv, ctx: l.srv.ctx, keyspace: l.keyspace, user: l.response.User,
 		log:          l.srv.log.With("client", l.front.RemoteAddr().String()),
 		front:        newWire(compressedFor(l.front.Conn, &l.response, flags)),
 		back:         newWire(l.back.Conn),
@@ -129,11 +147,17 @@ func (l *login) session() *session {
 		login:        l.login,
 		leave:        l.leave,
 		boundary:     true,
-		mariaDB:      strings.Contains(l.back.Version, "MariaDB"),
+		mariaDB:      isMariaDB(l.back.Version),
 		peer:         isPeer(l.response.Attributes),
 	}
+	s.trace = newTracing(l.srv.cfg.Tracer)
+	s.countFront()
+	s.countBack()
 	s.threadID.Store(l.back.ThreadID)
 	s.answer.status = l.back.Status
+	if l.whole != nil {
+		s.router = newRouter(s, l.whole, l.database)
+	}
 	s.state = sessionState{database: l.database, databaseKnown: isPlainName(l.database), lastIDKnown: true}
 	return s
 }

@@ -91,7 +91,7 @@ func (l *login) redirect() (*backend.Opening, error) {
 	}
 	l.greeting.Salt, l.greeting.Plugin = open.Greeting.Salt, open.Greeting.Plugin
 	c := claim{salt: open.Greeting.Salt, sequence: l.sequence}
-	if err := c.switchTo(&l.front, open.Greeting.Plugin); err != nil {
+	if err := c.switchTo(l.proving(), open.Greeting.Plugin); err != nil {
 		return nil, errors.Join(err, open.Close())
 	}
 	l.sequence, l.response.Plugin, l.response.Proof = c.sequence, c.plugin, c.proof
@@ -127,7 +127,7 @@ func (l *login) authenticate(open *backend.Opening) error {
 	if handshake.SendsPassword(l.response.Plugin) && l.front.Secure() && !open.Secure() {
 		return l.refuse(handshake.ErrInsecureServer)
 	}
-	r := handshake.Relay{Front: &l.front, Back: open, FrontSecure: l.front.Secure(), BackSecure: open.Secure(), Shift: back - front,
+	r := handshake.Relay{Front: l.proving(), Back: open, FrontSecure: l.front.Secure(), BackSecure: open.Secure(), Shift: back - front,
 		Plugin: l.response.Plugin, Salt: open.Greeting.Salt, Key: l.srv.cfg.RSA, PublicKey: l.srv.publicKey}
 	if err := open.Send(handshake.Packet{Sequence: l.sequence + r.Shift, Payload: payload}); err != nil {
 		return err

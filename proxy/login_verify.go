@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -12,9 +13,13 @@ import (
 // verify judges the client by the list of users, and logs in at the backend with
 // the keyspace's own account.
 func (l *login) verify() error {
-	known, err := l.srv.cfg.Keyspaces[l.srv.cfg.Default].Backend.Known(l.ctx)
+	var known handshake.Greeting
+	err := l.whileThere(func(wait context.Context) (err error) {
+		known, err = l.srv.known(l.ctx, wait)
+		return err
+	})
 	if err != nil {
-		return l.refuse(l.srv.ownLogin(err))
+		return l.refuse(l.srv.ownLogin(err, ""))
 	}
 	flags := l.announce(known.Capabilities) | handshake.PluginAuth | handshake.ConnectWithDB
 	l.greeting = handshake.Greeting{Version: known.Version, ThreadID: firstSessionID + l.srv.lastID.Add(1)%firstSessionID,
@@ -35,11 +40,11 @@ func (l *login) verify() error {
 	if l.leave, err = l.srv.admitUser(l.response.User); err != nil {
 		return l.refuse(err)
 	}
-	if err := l.connect(); err != nil {
+	if err := l.whileThere(l.connect); err != nil {
 		if l.srv.draining.Load() {
 			err = errShutdown()
 		}
-		return l.refuse(l.srv.ownLogin(err))
+		return l.refuse(err)
 	}
 	return l.claim.welcome(&l.front, l.back.OK)
 }
@@ -55,7 +60,7 @@ func (l *login) check() error {
 	if !c.switches {
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD // what such clients have
 	}
-	err := l.srv.verify(&l.front, &c, l.front.RemoteAddr())
+	err := l.srv.verify(l.proving(), &c, l.front.RemoteAddr())
 	l.claim, l.sequence = c, c.sequence
 	if err == nil && !l.srv.user(c.user).admits(encryption) {
 		return accessDenied(c.user, l.front.RemoteAddr(), len(c.proof) > 0)
@@ -65,23 +70,103 @@ func (l *login) check() error {
 
 // connect gets a connection to the backend of the client's database, with what the
 // client negotiated. The backend's refusal is what the client sees.
-func (l *login) connect() (err error) {
-	l.keyspace, l.database = l.srv.keyspaceFor(l.response.Database)
-	b := l.keyspace.Backend
-	l.login = backend.Login{User: b.User, Password: b.Password, Database: l.database,
-		Capabilities: l.response.Capabilities & l.announced, Charset: l.response.Charset,
-		Attributes: l.response.Attributes, Encrypted: l.front.Encrypted()}
-	l.back, err = l.srv.connect(l.ctx, l.keyspace, l.login)
+func (l *login) connect(ctx context.Context) (err error) {
+	if l.keyspace, l.whole, l.database, err = l.srv.placeFor(l.response.Database); err != nil {
+		return err
+	}
+	if l.whole == nil || l.whole.Shards == nil {
+		return l.connectTo(ctx, l.keyspace, l.database)
+	}
+	for _, shard := range l.whole.Shards { // any will do: the others are connected to when they are needed
+		err = l.connectTo(ctx, shard, shard.Database)
+		var unreachable *backend.ConnectError
+		if !errors.As(err, &unreachable) {
+			return err
+		}
+	}
 	return err
 }
 
+func (l *login) connectTo(ctx context.Context, k *Keyspace, database string) (err error) {
+	b := k.Backend
+	l.keyspace, l.database = k, database
+	l.login = backend.Login{User: b.User, Password: b.Password, Database: database,
+		Capabilities: l.response.Capabilities & l.announced, Charset: l.response.Charset,
+		Attributes: l.response.Attributes, Encrypted: l.front.Encrypted()}
+	l.back, err = l.srv.connect(ctx, k, l.login)
+	return err
+}
+
+// errLeft is that of a client that did not wait for the server.
+var errLeft = &frontError{errors.New("the client left while seqgate connected to the server")}
+
+// whileThere does what waits for a server, until the client leaves: a server that
+// hangs must not keep the connections of those who have long given up.
+func (l *login) whileThere(do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancel(l.ctx)
+	defer cancel()
+	stop, err := l.srv.hangups.watch(l.front.Conn, cancel)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	err = do(ctx)
+	if err != nil && ctx.Err() != nil && l.ctx.Err() == nil {
+		return errLeft
+	}
+	return err
+}
+
+// known gives what the server of the default keyspace announces: of a sharded one,
+// the first that can be reached. See [backend.Backend.Known] for its contexts.
+func (s *Server) known(ctx, wait context.Context) (greeting handshake.Greeting, err error) {
+	for _, shard := range s.cfg.Keyspaces[s.cfg.Default].EachShard() {
+		greeting, err = shard.Backend.Known(ctx, wait)
+		var unreachable *backend.ConnectError
+		if !errors.As(err, &unreachable) {
+			break
+		}
+	}
+	return greeting, err
+}
+
+// Errors of a login that go-mysql does not name: both servers' for a locked account.
+const (
+	errAccountLocked        = 3118
+	errAccountLockedMariaDB = 4151
+)
+
 // ownLogin gives what a client is told when seqgate itself could not log in at the
-// server: not of whose account it is.
-func (s *Server) ownLogin(err error) error {
+// server: not of whose account it is, nor from which host. database is the one that the
+// login asked for.
+func (s *Server) ownLogin(err error, database string) error {
 	var refused *mysql.MyError
-	if !errors.As(err, &refused) || refused.Code != mysql.ER_ACCESS_DENIED_ERROR {
+	if !errors.As(err, &refused) {
+		return err
+	}
+	told := ownRefused()
+	switch {
+	case refused.Code == mysql.ER_DBACCESS_DENIED_ERROR:
+		told = mysql.NewError(refused.Code, "Access denied to database '"+database+"': seqgate's own account at the server has no right to it")
+	case !refusesAccount(refused.Code):
 		return err
 	}
 	s.log.Error("a server refuses the account of its DSN", "err", err)
+	return told
+}
+
+// ownRefused is told in place of a refusal of seqgate's own account.
+func ownRefused() *mysql.MyError {
 	return &mysql.MyError{Code: errUnreachable, State: stateLink, Message: "seqgate could not log in at the server with its own account; its log tells more"}
+}
+
+// refusesAccount reports whether an error number refuses a login, in words that name the account.
+func refusesAccount(number uint16) bool {
+	switch number {
+	case mysql.ER_ACCESS_DENIED_ERROR, mysql.ER_ACCESS_DENIED_NO_PASSWORD_ERROR, mysql.ER_DBACCESS_DENIED_ERROR, mysql.ER_HOST_NOT_PRIVILEGED,
+		mysql.ER_HOST_IS_BLOCKED, mysql.ER_USER_LIMIT_REACHED, mysql.ER_TOO_MANY_USER_CONNECTIONS, mysql.ER_MUST_CHANGE_PASSWORD_LOGIN,
+		errAccountLocked, errAccountLockedMariaDB:
+		return true
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"testing"
@@ -68,5 +69,39 @@ func TestTakeLongRefuses(t *testing.T) {
 				t.Errorf("takeLong: %v, want %v", err, test.want)
 			}
 		})
+	}
+}
+
+// A payload in several packets is read only when their numbers follow each other.
+func TestContinuedInOrder(t *testing.T) {
+	whole, _ := appendPacket(nil, 0, make([]byte, maxPayload+10))
+	for number, want := range map[byte]error{1: nil, 0: &orderError{want: 1}, 2: &orderError{want: 1}} {
+		whole[headerSize+maxPayload+3] = number
+		s := new(stream)
+		s.in.Reset(whole)
+		payload, _, _, err := newWire(s).packet(maxStatement)
+		if fmt.Sprint(err) != fmt.Sprint(want) || err == nil && len(payload) != maxPayload+10 {
+			t.Errorf("second packet with number %d: %d bytes, %v, want %v", number, len(payload), err, want)
+		}
+	}
+}
+
+// Packets of 2^24-1 bytes are followed by another one, which may be empty, and are numbered.
+func TestAppendPacket(t *testing.T) {
+	for _, size := range []int{0, 1, maxPayload - 1, maxPayload, maxPayload + 1, 2 * maxPayload} {
+		b, next := appendPacket(nil, 255, make([]byte, size))
+		number := byte(255)
+		for left, last := size, false; !last; number++ {
+			n := min(left, maxPayload)
+			last = n < maxPayload
+			want := []byte{byte(n), byte(n >> 8), byte(n >> 16), number}
+			if len(b) < headerSize+n || !bytes.Equal(b[:headerSize], want) {
+				t.Fatalf("%d bytes: packet %x of %d bytes, want header %x", size, b[:min(len(b), headerSize)], len(b), want)
+			}
+			b, left = b[headerSize+n:], left-n
+		}
+		if len(b) != 0 || next != number {
+			t.Errorf("%d bytes: %d more behind the last packet, next number %d, want 0 and %d", size, len(b), next, number)
+		}
 	}
 }

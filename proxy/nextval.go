@@ -2,16 +2,19 @@ package proxy
 
 import (
 	"encoding/binary"
+	"errors"
 	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 )
 
 // nextPlan is a SELECT NEXT VALUE, or a SELECT of one call as NEXTVAL(s), that
-// seqgate answers.
+// seqgate answers; or the SELECT SEQGATE_DECODE(id) of a prepared statement, where the
+// key is the id.
 type nextPlan struct {
 	name  sequence.Name
 	count int64 // values asked for
@@ -22,6 +25,7 @@ type nextPlan struct {
 	label       string // of the column; "" for Vitess's form
 	value, next int64  // of SETVAL
 
+	decode   bool
 	keyed    bool
 	key      string
 	keyParam bool // the key is a parameter of the execution
@@ -62,6 +66,10 @@ func (s *session) planNext(p plan, sql []byte) (plan, error) {
 // answerNext takes values and answers with the first of them: one row of one
 // column, as Vitess does. binary says that a prepared statement asked.
 func (s *session) answerNext(n nextPlan, binary bool) error {
+	if n.decode {
+		return s.answerDecode(n.key)
+	}
+	s.noteKind(meter.Next)
 	if n.call != parser.NextValue {
 		v, err := s.callNumber(&n)
 		if err != nil {
@@ -85,11 +93,19 @@ func (s *session) nextValues(n nextPlan) (sequence.Range, error) {
 	if n.keyed {
 		return s.nextOfKey(n)
 	}
+	if g := s.srv.generator(n.name); g != nil && g.Segments == nil {
+		return s.nextGenerated(g, n.count)
+	}
 	seq, err := s.srv.cfg.Sequences.Get(n.name)
 	if err != nil {
 		return sequence.Range{}, err
 	}
-	return seq.Next(s.ctx, n.count)
+	ids, err := seq.Next(s.spanContext(), n.count)
+	if errors.Is(err, sequence.ErrNoTable) || errors.Is(err, sequence.ErrNotSequence) {
+		s.srv.catalog.doubt(s.keyspace, n.name)
+	}
+	s.noteIDs(ids.N)
+	return ids, err
 }
 
 // replyNumbers sends a result of one column: in the first row the number, in each
@@ -158,6 +174,9 @@ func (s *session) endOfRows(dst []byte, more bool) []byte {
 	if more {
 		status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
+	if s.besideTransaction() {
+		status |= mysql.SERVER_STATUS_IN_TRANS
+	}
 	if s.deprecateEOF() {
 		return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8), 0, 0)
 	}
@@ -168,15 +187,33 @@ func (s *session) endOfRows(dst []byte, more bool) []byte {
 // itself; a server counts its own from 1.
 const localStatements = 1 << 31
 
+// ownPrepared counts the prepared statements that seqgate answers by itself, of which
+// no server has a limit. It is exact where it may be maxPrepared, else not above that.
+func (s *session) ownPrepared() (n int) {
+	if len(s.stmts) < maxPrepared {
+		return 0
+	}
+	for _, st := range s.stmts {
+		if st.next != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // answerPrepareNext answers the COM_STMT_PREPARE of a SELECT NEXT VALUE.
 func (s *session) answerPrepareNext(st *statement) error {
+	if s.told == 0 && s.ownPrepared() >= maxPrepared { // those of a routed session are counted by the router
+		return mysql.NewDefaultError(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, maxPrepared)
+	}
 	s.localID++
 	st.id = localStatements + s.localID
 	st.params = st.next.params()
 	s.remember(st)
-	s.lastStmt, s.prepared = st.id, true
-	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, st.id)
-	ok = append(ok, 1, 0, byte(st.params), 0, 0, 0, 0)
+	s.notePrepared(st.id)
+	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, s.toldID(st.id))
+	columns := s.preparedColumns(st.next)
+	ok = append(ok, byte(len(columns)), 0, byte(st.params), 0, 0, 0, 0)
 	if s.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) {
 		ok = append(ok, definitionsFollow)
 	}
@@ -187,12 +224,25 @@ func (s *session) answerPrepareNext(st *statement) error {
 	if st.params > 0 && !s.deprecateEOF() {
 		b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
 	}
-	b, seq = appendPacket(b, seq, s.appendResultColumn(st.next))
+	for _, column := range columns {
+		b, seq = appendPacket(b, seq, column)
+	}
 	if !s.deprecateEOF() {
 		b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
 	}
 	s.out.sequence = seq
 	return s.writeFront(b)
+}
+
+// preparedColumns gives the definitions of the columns of a prepared statement's result.
+func (s *session) preparedColumns(n *nextPlan) (columns [][]byte) {
+	if !n.decode {
+		return [][]byte{s.appendResultColumn(n)}
+	}
+	for _, column := range decodeColumns() {
+		columns = append(columns, column.append(nil, s.capabilities&clientExtendedMetadata != 0))
+	}
+	return columns
 }
 
 // params counts the parameters of an execution.
@@ -225,6 +275,9 @@ func (s *session) readNext(st *statement, payload []byte) error {
 	}
 	if n.keyParam {
 		k := s.keyOf(&params[st.params-1]) // query attributes may follow
+		if k.State != parser.Explicit && n.decode {
+			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "SEQGATE_DECODE: bind an integer or a string")
+		}
 		if k.State != parser.Explicit {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "the key of sequence "+n.name.String()+" must be an integer or a string")
 		}

@@ -91,10 +91,8 @@ func refuseCall(fault string, name sequence.Name) error {
 // knownSequence finds a sequence of the vschema's, or a table with the columns of
 // one. A sequence of the server's own (MariaDB) is not known.
 func (c *catalog) knownSequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, known bool, err error) {
-	if c.vschema != nil {
-		if keyspace, ok := c.declaredSequence(k, schema, table); ok {
-			return c.sequenceName(keyspace, table), true, nil
-		}
+	if keyspace, ok := c.declaredSequence(k, schema, table); ok {
+		return c.sequenceName(keyspace, table), true, nil
 	}
 	name = sequence.Name{Keyspace: k.Name, Database: schema, Table: table}
 	if schema == "" {
@@ -152,7 +150,7 @@ func (s *session) runCalls(p *callPlan, attributes, sql []byte) error {
 // alone gives the plan of a SELECT of one call alone, which needs no server.
 func (p *callPlan) alone() nextPlan {
 	c := &p.stmt.Calls[0]
-	n := nextPlan{name: p.names[0], count: 1, call: c.Kind, label: string(p.stmt.Label), value: c.Value, next: c.Next}
+	n := nextPlan{name: p.names[0], count: 1, call: c.Kind, label: p.stmt.Label, value: c.Value, next: c.Next}
 	if p.stmt.HasCount {
 		n.rows, n.count, n.param = true, p.stmt.Count, p.stmt.CountParam
 	}
@@ -209,7 +207,7 @@ func (s *session) callValues(p *callPlan) ([]number, error) {
 			values[i], err = s.callNumber(&nextPlan{name: name, call: c.Kind, value: c.Value, next: c.Next})
 		case block.N == 0:
 			n := wanted[name]
-			if moves {
+			if g := s.srv.generator(name); moves || g != nil && g.Snowflake != nil {
 				n = 1
 			}
 			if block, err = s.nextValues(nextPlan{name: name, count: n}); err == nil {

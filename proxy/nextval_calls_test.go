@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seqgate/seqgate/internal/servertest"
 )
@@ -274,6 +275,37 @@ func TestCallsBesideTheServers(t *testing.T) {
 		exec(t, c, "UPDATE c SET b = NEXTVAL(s), c.nextval = 3 LIMIT 1")
 		if got := value[string](t, g.direct, "SELECT CONCAT(nextval, '/', b) FROM c"); got != "3/3" {
 			t.Errorf("row %s, want 3/3", got)
+		}
+	})
+}
+
+// A sequence's table that is dropped past seqgate, and made anew as what the server answers for, is that once the values in
+// memory are used up.
+func TestSequenceReplacedByTable(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		createSequence(t, g.direct, "s", 1, 2)
+		c := conn(t, g.open(t, ""))
+		if got := value[int64](t, c, "SELECT NEXT VALUE FROM s"); got != 1 {
+			t.Fatalf("got %d, want 1", got)
+		}
+		exec(t, g.direct, "DROP TABLE s")
+		query := "SELECT NEXT VALUE FOR s"
+		if s.IsMariaDB() {
+			exec(t, g.direct, "CREATE SEQUENCE s START WITH 77")
+		} else {
+			query = "SELECT NEXT VALUE FROM s" // a column, under another name
+			exec(t, g.direct, "CREATE TABLE s (next BIGINT)", "INSERT INTO s VALUES (77)")
+		}
+		for end := time.Now().Add(time.Minute); ; {
+			var got int64
+			err := c.QueryRowContext(t.Context(), query).Scan(&got)
+			if err == nil && got == 77 {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("got %d, %v, want 77 of what is there now", got, err)
+			}
 		}
 	})
 }

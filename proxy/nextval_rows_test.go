@@ -17,7 +17,7 @@ import (
 // the UPDATE moves, generated columns, a timestamp that follows, triggers.
 var rowsTable = []string{
 	"CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT, m BIGINT, v VARCHAR(60), g BIGINT AS (n * 2) STORED, w BIGINT AS (m + 1) VIRTUAL," +
-		" at TIMESTAMP(6) NULL ON UPDATE CURRENT_TIMESTAMP(6), KEY (n), KEY (v), KEY (w))",
+		" at TIMESTAMP(6) NULL ON UPDATE CURRENT_TIMESTAMP(6), KEY (n), KEY (v), KEY (w)) STATS_PERSISTENT = 1 STATS_AUTO_RECALC = 0",
 	"CREATE TABLE log (id BIGINT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(60))",
 	"CREATE TRIGGER b BEFORE UPDATE ON t FOR EACH ROW INSERT INTO log (v) VALUES (CONCAT('before ', OLD.id, ' ', COALESCE(NEW.n, 'NULL'), ' ', COALESCE(NEW.v, 'NULL')))",
 	"CREATE TRIGGER a AFTER UPDATE ON t FOR EACH ROW INSERT INTO log (v) SELECT CONCAT('after ', LAST_INSERT_ID(777), ' ', COALESCE(NEW.n, 'NULL'))",
@@ -235,6 +235,7 @@ func TestRowsBesideWriters(t *testing.T) {
 // In a transaction the rows that were counted are locked, and an UPDATE that is
 // undone gives no value to another.
 func TestRowsInTransactions(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newRowsGate(t, s, 4, "")
 		c := conn(t, g.open(t, "multiStatements=true"))

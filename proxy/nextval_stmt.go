@@ -96,7 +96,7 @@ func (c *preparedCalls) withValues(params []param, values []number) []param {
 // relayPrepareCalls passes on the answer to a COM_STMT_PREPARE without seqgate's
 // own parameters. It reports whether the statement was accepted.
 func (s *session) relayPrepareCalls(st *statement) (bool, error) {
-	s.answer.start(shapePrepare, s.capabilities)
+	s.startAnswer(shapePrepare)
 	payload, size, err := s.follow()
 	if err != nil {
 		return false, s.answerCut(err)
@@ -128,8 +128,9 @@ func (s *session) cutPrepared(st *statement, payload []byte, own []int) (drop ma
 	const count, metadataFollows = 7, 12
 	all := int(binary.LittleEndian.Uint16(payload[count:]))
 	st.id, st.params = binary.LittleEndian.Uint32(payload[1:]), all-len(own)
+	binary.LittleEndian.PutUint32(payload[1:], s.toldID(st.id))
 	binary.LittleEndian.PutUint16(payload[count:], uint16(st.params))
-	s.lastStmt, s.prepared = st.id, true
+	s.notePrepared(st.id)
 	s.remember(st)
 	drop = make(map[int]bool)
 	definitions := 0

@@ -7,12 +7,14 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/meter"
 )
 
 // planOwn plans a statement of seqgate's own. MariaDB has sequences itself: there
 // those are left to it that are not seqgate's tables.
 func (s *session) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error) {
-	if s.mariaDB && verb == parser.CreateSequence {
+	ofVSchema := verb == parser.ShowVSchema || verb == parser.AlterVSchema
+	if s.mariaDB && verb == parser.CreateSequence || ofVSchema && s.srv.VSchema() == nil {
 		return p, nil
 	}
 	mode, err := s.readable(sql)
@@ -20,7 +22,10 @@ func (s *session) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error)
 		return p, err
 	}
 	stmt, err := parser.ParseOwn(sql, mode)
-	if err != nil && s.mariaDB && verb != parser.ShowSeqgate && verb != parser.ShowSequences {
+	if verb == parser.SelectDecode && (err != nil || stmt.IDParam) {
+		return p, errDecodeForm
+	}
+	if err != nil && s.mariaDB && verb != parser.ShowSeqgate && verb != parser.ShowSequences && !ofVSchema {
 		return p, nil // its own syntax, or its own error
 	}
 	if err != nil {
@@ -29,7 +34,11 @@ func (s *session) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error)
 	d := ownStatement{session: s, OwnStmt: stmt, mode: mode}
 	run, err := d.plan()
 	if run != nil {
+		s.noteKind(meter.Admin)
 		p.kind, p.own = planOwn, func([]byte) error { return run() }
+	}
+	if ofVSchema || verb == parser.SelectDecode {
+		p.effect = 0 // no server hears of it
 	}
 	return p, err
 }
@@ -43,8 +52,15 @@ type ownStatement struct {
 
 // plan gives what runs the statement; nil when it is the server's.
 func (d *ownStatement) plan() (run func() error, err error) {
-	if d.Verb == parser.ShowSeqgate {
+	switch d.Verb {
+	case parser.ShowSeqgate:
 		return d.showSeqgate, nil
+	case parser.SelectDecode:
+		return d.selectDecode, nil
+	case parser.ShowVSchema:
+		return d.showVSchema, nil
+	case parser.AlterVSchema:
+		return d.alterVSchema, nil
 	}
 	if err := d.learnSchema(); err != nil {
 		return nil, err
@@ -65,16 +81,23 @@ func (d *ownStatement) plan() (run func() error, err error) {
 // learnSchema sees to it that the default database is known, if a name needs it.
 func (d *ownStatement) learnSchema() error {
 	if d.Schema == "" && d.needsDefault() {
-		if !d.learnDatabase() {
-			if err := d.know(); err != nil {
-				return err
-			}
-		}
-		if d.state.database == "" {
-			return mysql.NewDefaultError(mysql.ER_NO_DB_ERROR)
-		}
+		_, err := d.defaultDatabase()
+		return err
 	}
 	return nil
+}
+
+// defaultDatabase gives the server's name of it; error 1046 when there is none.
+func (d *ownStatement) defaultDatabase() (string, error) {
+	if !d.learnDatabase() {
+		if err := d.know(); err != nil {
+			return "", err
+		}
+	}
+	if d.state.database == "" {
+		return "", mysql.NewDefaultError(mysql.ER_NO_DB_ERROR)
+	}
+	return d.state.database, nil
 }
 
 func (d *ownStatement) needsDefault() bool {

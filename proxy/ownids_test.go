@@ -9,6 +9,7 @@ import (
 // Beside ids of its own a statement gets none of them a second time: it gets those
 // that a native column generates, or higher ones where an own id stands behind.
 func TestOwnIDsBesideGenerated(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name, insert string
 		args         []any

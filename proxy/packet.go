@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -41,6 +42,8 @@ type wire struct {
 	readRaw func(fd uintptr) bool
 	n       int
 	err     error
+
+	read, written, queries *atomic.Int64 // count what passes: bytes, and to a server commands; nil for no count
 
 	out      []byte // is to be written
 	outErr   error
@@ -87,7 +90,11 @@ func (w *wire) fill() error {
 		w.grow()
 	}
 	for {
-		err := w.read()
+		before := w.w
+		err := w.receive()
+		if w.read != nil && w.w > before {
+			w.read.Add(int64(w.w - before))
+		}
 		if err == nil || w.inner || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
@@ -97,7 +104,7 @@ func (w *wire) fill() error {
 	}
 }
 
-func (w *wire) read() error {
+func (w *wire) receive() error {
 	if w.raw != nil {
 		return w.fillRaw()
 	}
@@ -164,6 +171,7 @@ func (w *wire) Write(b []byte) (int, error) {
 	if w.raw == nil {
 		w.limitWrite()
 		n, err := w.Conn.Write(b)
+		w.wrote(n)
 		return n, w.halting(err)
 	}
 	w.out, w.outErr = b, nil
@@ -173,7 +181,15 @@ func (w *wire) Write(b []byte) (int, error) {
 	}
 	n := len(b) - len(w.out)
 	w.out = nil
+	w.wrote(n)
 	return n, errors.Join(w.halting(err), w.writeEnded())
+}
+
+// wrote counts written bytes.
+func (w *wire) wrote(n int) {
+	if w.written != nil {
+		w.written.Add(int64(n))
+	}
 }
 
 // writeSocket writes what the socket takes, and lets the runtime wait for it when

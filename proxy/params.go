@@ -17,6 +17,7 @@ type param struct {
 	long  bool   // its value was sent ahead by COM_STMT_SEND_LONG_DATA
 	mark  byte   // in a bulk: why there is no value, see indicated
 	value []byte // as it stands in the packet, length included
+	ahead []byte // that which was sent ahead, where seqgate keeps it
 }
 
 // paramReader takes the parameters of a packet apart. Once something did not
@@ -25,6 +26,9 @@ type paramReader struct {
 	b   []byte
 	at  int
 	bad bool
+
+	room  []param // is used for the parameters, when there are as many
+	typed bool    // the packet had their types
 }
 
 func (r *paramReader) take(n int) []byte {
@@ -78,9 +82,15 @@ func (r *paramReader) readParams(count uint64, named bool, bound []param, long m
 	if r.bad {
 		return nil
 	}
-	params := make([]param, count)
+	params := r.room[:0]
+	if uint64(cap(params)) < count {
+		params = make([]param, count)
+	}
+	params = params[:count]
+	clear(params)
 	switch {
 	case newTypes[0] == 1:
+		r.typed = true
 		for i := range params {
 			if t := r.take(2); t != nil {
 				params[i].typ = binary.LittleEndian.Uint16(t)
@@ -139,6 +149,9 @@ func (r *paramReader) value(typ byte) []byte {
 func (p *param) slot(m parser.Mode, ignore bool) parser.Slot {
 	if p.null || byte(p.typ) == mysql.MYSQL_TYPE_NULL {
 		return parser.Slot{State: parser.Open}
+	}
+	if m.OnlyNull {
+		return parser.Slot{State: parser.Explicit}
 	}
 	if p.long {
 		return parser.Slot{State: parser.Unknown}

@@ -166,7 +166,7 @@ func FuzzBulk(f *testing.F) {
 			return
 		}
 		p.first = 1000
-		out := &bulk{types: st.filledTypes(in.types)}
+		out := &bulk{types: st.filledTypes(&p, in.types)}
 		n := 0
 		_ = in.each(func(row []param) error {
 			out.rows, n = s.appendFilledRow(out.rows, st, &p, row, n)

@@ -21,7 +21,8 @@ func (s *session) relayPart() error {
 
 // relayNumbered passes an answer on with sequence numbers of seqgate's own.
 func (s *session) relayNumbered(as shape) error {
-	s.answer.start(as, s.capabilities)
+	s.startAnswer(as)
+	beside := s.besideTransaction()
 	var out []byte
 	for !s.answer.done() {
 		at := s.answer.phase
@@ -29,7 +30,9 @@ func (s *session) relayNumbered(as shape) error {
 		if err != nil {
 			return s.answerCut(err)
 		}
-		payload = s.amongParts(payload, at)
+		if payload = s.amongParts(payload, at); beside && !s.answer.failed && (s.answer.done() || at == phaseColumnEOF) {
+			setStatus(payload, at, s.deprecateEOF(), mysql.SERVER_STATUS_IN_TRANS)
+		}
 		out, s.out.sequence = appendPacket(out, s.out.sequence, payload)
 		s.back.skip(size)
 		if len(out) >= smallBuffer || s.answer.infile || s.answer.done() {
@@ -54,7 +57,7 @@ func (s *session) amongParts(payload []byte, at phase) []byte {
 	case s.answer.failed && s.answer.done():
 		return s.quoteRest(payload)
 	case s.out.more && (s.answer.done() || at == phaseColumnEOF):
-		setMoreResults(payload, at, s.deprecateEOF())
+		setStatus(payload, at, s.deprecateEOF(), mysql.SERVER_MORE_RESULTS_EXISTS)
 	}
 	return payload
 }
@@ -69,9 +72,9 @@ func (s *session) forwardPartFile() error {
 	return err
 }
 
-// setMoreResults sets the flag in the packet that ends a result or its column
-// definitions, which came in the given phase.
-func setMoreResults(payload []byte, at phase, deprecateEOF bool) {
+// setStatus sets a flag in the packet that ends a result or its column definitions,
+// which came in the given phase.
+func setStatus(payload []byte, at phase, deprecateEOF bool, flag uint16) {
 	status := 3 // of an EOF packet
 	if at == phaseFirst || deprecateEOF {
 		status = 1
@@ -83,7 +86,7 @@ func setMoreResults(payload []byte, at phase, deprecateEOF bool) {
 	if status+2 > len(payload) {
 		return
 	}
-	flags := binary.LittleEndian.Uint16(payload[status:]) | mysql.SERVER_MORE_RESULTS_EXISTS
+	flags := binary.LittleEndian.Uint16(payload[status:]) | flag
 	binary.LittleEndian.PutUint16(payload[status:], flags)
 }
 

@@ -98,6 +98,12 @@ func (w *wire) woken() error {
 	return nil
 }
 
+// giveUpAt ends reads at that time, whatever has come.
+func (w *wire) giveUpAt(at time.Time) {
+	w.readUntil = at
+	_ = w.SetReadDeadline(at) // as in limitRead
+}
+
 // limitWait is called when a socket takes no more for now.
 func (w *wire) limitWait() {
 	if w.writeLimit > 0 {

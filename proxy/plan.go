@@ -19,6 +19,7 @@ type Binding struct {
 	OnExplicit    ExplicitPolicy
 	key           keyColumn
 	ticket        bool // INSERTs are answered with an id, and never run: see ticket.go
+	generated
 }
 
 // mode gives how values are judged on this table. On a table whose engine cannot
@@ -27,6 +28,7 @@ type Binding struct {
 func (b *Binding) mode(m parser.Mode) parser.Mode {
 	m.Strict = m.Strict && b.Transactional
 	m.Approximate = b.approximate
+	m.OnlyNull = b.form != 0
 	return m
 }
 
@@ -35,6 +37,9 @@ func (b *Binding) mode(m parser.Mode) parser.Mode {
 func (b *Binding) judge(slot parser.Slot, strict bool) parser.Slot {
 	if b.Unsigned && !strict && slot.State == parser.Explicit && slot.HasValue && slot.Value < 0 {
 		slot.State = parser.Open
+	}
+	if b.form != 0 && b.required && strict && slot.State == parser.Unknown {
+		slot.State = parser.Explicit // the server refuses NULL
 	}
 	return slot
 }
@@ -49,10 +54,12 @@ type fillPlan struct {
 	first   int64        // the first id, once taken
 	keys    []parser.Key // each row's, with a keyed sequence
 	ids     []int64      // the ids, where they are not one block
+	texts   []byte       // the ids that are no numbers, one behind the other: see text
 	// wrap says that the first id is written as LAST_INSERT_ID(id), so that the
 	// server answers with it itself. It cannot be where the text uses
 	// LAST_INSERT_ID() too: that would give the new id.
-	wrap bool
+	wrap        bool
+	readsLastID bool // the text uses LAST_INSERT_ID()
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
 	replace        bool         // REPLACE, of a ticket table
@@ -101,7 +108,7 @@ func (p *fillPlan) tells() bool {
 // newFillPlan judges an INSERT by the slots of its rows, which it corrects by
 // the column's type. Without slots all rows leave the id out.
 func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {
-	p := fillPlan{binding: b, rows: stmt.Rows, wrap: !stmt.UsesLastInsertID,
+	p := fillPlan{binding: b, rows: stmt.Rows, wrap: !stmt.UsesLastInsertID && b.form == 0, readsLastID: stmt.UsesLastInsertID,
 		ignore: stmt.Ignore, upsert: stmt.OnDuplicate, returning: stmt.Returning}
 	if len(slots) == 0 {
 		p.open = int64(stmt.Rows)

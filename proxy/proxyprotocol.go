@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -48,13 +49,13 @@ func (s *Server) behindProxy(c net.Conn) (net.Conn, error) {
 	if !ok || !s.isProxy(tcp.RemoteAddr()) {
 		return c, nil
 	}
-	if err := tcp.SetReadDeadline(time.Now().Add(s.cfg.HandshakeTimeout)); err != nil {
+	if err := tcp.SetReadDeadline(time.Now().Add(s.settings().HandshakeTimeout)); err != nil {
 		return nil, err
 	}
 	client, err := readProxyHeader(tcp)
 	switch {
-	case err == io.EOF:
-		return nil, err // without a byte: a check of the proxy's, whether the port is open
+	case err == io.EOF, errors.Is(err, syscall.ECONNRESET), errors.Is(err, net.ErrClosed):
+		return nil, err // without a byte, or reset: a check of the proxy's, whether the port is open; or Shutdown has closed it
 	case err != nil:
 		return nil, &proxyHeaderError{err}
 	case !client.IsValid():

@@ -18,11 +18,12 @@ import (
 	"github.com/seqgate/seqgate/proxy"
 )
 
-// newProxiedGate makes a gate that takes PROXY protocol headers from 127.0.0.1.
-func newProxiedGate(t *testing.T, s *servertest.Server) *gate {
+// newProxiedGate makes a gate that takes PROXY protocol headers from 127.0.0.1, and logins within
+// timeout (0: the default).
+func newProxiedGate(t *testing.T, s *servertest.Server, timeout time.Duration) *gate {
 	return newGate(t, s, gateOptions{configure: func(c *proxy.Config) {
 		c.ProxyFrom = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
-		c.HandshakeTimeout = time.Second
+		c.HandshakeTimeout = timeout
 	}})
 }
 
@@ -60,7 +61,7 @@ const v2Header = "\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x01\x0a\x00
 // The address is the header's, where a header is taken, and the session works.
 func TestProxyProtocol(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		g := newProxiedGate(t, s)
+		g := newProxiedGate(t, s, 0)
 		for _, tt := range []struct{ name, from, header, host string }{
 			{"version 1", "127.0.0.1", "PROXY TCP4 192.0.2.7 127.0.0.1 5 6\r\n", "192.0.2.7"},
 			{"version 1, IPv6", "127.0.0.1", "PROXY TCP6 2001:db8::7 ::1 5 6\r\n", "2001:db8::7"},
@@ -92,22 +93,25 @@ func TestProxyProtocol(t *testing.T) {
 // A connection without the header that its address must send is closed without
 // a word, within the handshake's time; a header from elsewhere is no header.
 func TestProxyProtocolRefused(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		g := newProxiedGate(t, s)
+		g := newProxiedGate(t, s, 3*time.Second)
+		conns := make(map[string]net.Conn) // all at once, since they wait for the timeout
 		for name, header := range map[string]string{
 			"silence": "", "half a header": "PROXY TCP4 192.0", "no header": "\x20\x00\x00\x01\x85\xa6\x03\x00\x00\x00\x00\x01",
 			"half of version 2": v2Header[:20], "malformed": "PROXY TCP4 1 2 3 4\r\n",
 		} {
-			t.Run(name, func(t *testing.T) {
-				c, err := connectFrom("127.0.0.1", header)(t.Context(), "tcp", g.addr)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer c.Close()
-				if got := said(t, c); got != "" {
-					t.Errorf("told %q, want nothing", got)
-				}
-			})
+			c, err := connectFrom("127.0.0.1", header)(t.Context(), "tcp", g.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			conns[name] = c
+		}
+		for name, c := range conns {
+			if got := said(t, c); got != "" {
+				t.Errorf("%s: told %q, want nothing", name, got)
+			}
 		}
 		if !g.logged(`level=WARN msg="login ended"`) || !g.logged("PROXY protocol header: ") {
 			t.Error("malformed headers are not logged")
@@ -170,7 +174,7 @@ listen seqgate
 // is known.
 func TestHAProxy(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		g := newProxiedGate(t, s)
+		g := newProxiedGate(t, s, 0)
 		for _, options := range []string{"send-proxy", "send-proxy-v2", "send-proxy-v2 proxy-v2-options unique-id,crc32c"} {
 			t.Run(options, func(t *testing.T) {
 				addr := startHAProxy(t, g.addr, options)

@@ -19,10 +19,11 @@ func (s *session) query(length int) error {
 		return &frontError{err}
 	}
 	unread := s.front.unread()
-	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) {
+	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.restricted() {
 		begin := s.textBegin(unread[headerSize:])
 		if begin > 0 && passesUnread(unread[headerSize+begin:]) {
-			return s.passLong()
+			s.noteText(unread[headerSize+begin:])
+			return s.passLong(begin)
 		}
 	}
 	payload, size, err := s.frontPacket()
@@ -35,6 +36,11 @@ func (s *session) query(length int) error {
 		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 	}
 	sql := payload[begin:]
+	if err := s.permit(sql); err != nil {
+		s.front.skip(size)
+		return err
+	}
+	s.noteText(sql)
 	if s.has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(sql) {
 		return s.queryParts(payload, begin, size)
 	}
@@ -55,8 +61,9 @@ func passesUnread(sql []byte) bool {
 }
 
 // passLong relays a statement that is longer than the buffer as it comes.
-func (s *session) passLong() error {
+func (s *session) passLong(begin int) error {
 	const unseen = mayLook | mayChangeLastID | keepsSomething
+	s.noteKind(kindOf(parser.Sniff(s.front.unread()[headerSize+begin:])))
 	if err := s.before(unseen); err != nil {
 		return err
 	}
@@ -226,6 +233,7 @@ type plan struct {
 // plan judges one statement. Errors are for the client; nothing was sent then.
 func (s *session) plan(sql []byte) (plan, error) {
 	kind := parser.Sniff(sql)
+	s.noteKind(kindOf(kind))
 	p := plan{effect: s.effectOf(kind, sql)}
 	switch kind {
 	case parser.Insert, parser.Replace:
@@ -233,6 +241,9 @@ func (s *session) plan(sql []byte) (plan, error) {
 	case parser.Select:
 		if s.asksLastID(sql) {
 			return s.planLastID(p, sql), nil
+		}
+		if verb := parser.SniffOwn(sql); verb != parser.NoOwn {
+			return s.planOwn(p, verb, sql)
 		}
 	case parser.Load:
 		return s.planLoad(p, sql)
@@ -272,6 +283,9 @@ func (s *session) planUse(p plan, sql []byte) plan {
 
 // binding looks up how a table's ids are made; nil when it has no sequence.
 func (s *session) binding(schema, table string) (*Binding, error) {
+	if s.targetsShard() {
+		return nil, nil
+	}
 	if schema == "" {
 		schema = s.state.database
 	}

@@ -85,7 +85,7 @@ func (s *session) describeQuery(q *insertQuery) ([]queryColumn, error) {
 // each calls f with each packet of an answer that the client does not see.
 func (s *session) each(as shape, f func(payload []byte)) error {
 	before := s.answer
-	s.answer.start(as, s.capabilities)
+	s.startAnswer(as)
 	var failed error
 	for !s.answer.done() {
 		payload, size, err := s.follow()

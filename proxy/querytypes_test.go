@@ -10,6 +10,7 @@ import (
 // Expressions are stored as they are without seqgate, or refused: never with other
 // digits.
 func TestQueryValuesOrRefused(t *testing.T) {
+	t.Parallel()
 	type refusal int
 	const (
 		never refusal = iota

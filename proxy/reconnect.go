@@ -20,6 +20,9 @@ import (
 // of the loss, by the error of a statement, also loses what a SELECT has made: a
 // variable of its own, a lock, a LAST_INSERT_ID() that seqgate does not know.
 func (s *session) nothingToLose(told bool) bool {
+	if s.router != nil {
+		return !s.router.inTransaction() && !s.ends.killed.Load() && (told || s.router.restorable())
+	}
 	const autocommit, transaction = mysql.SERVER_STATUS_AUTOCOMMIT, mysql.SERVER_STATUS_IN_TRANS
 	return s.pool() != nil && !s.settled && !s.prepared && s.state.databaseKnown && !s.ends.killed.Load() &&
 		s.answer.status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.state.lastIDKnown)
@@ -27,12 +30,13 @@ func (s *session) nothingToLose(told bool) bool {
 
 // pool gives the connections that sessions of the keyspace are made of; nil where
 // each client logs in by itself.
-func (s *session) pool() *backend.Pool { return s.srv.pools[s.keyspace.Name] }
+func (s *session) pool() *backend.Pool { return s.srv.pools[s.keyspace] }
 
 // lose gives up the backend connection. The next command that needs one gets
 // another.
 func (s *session) lose() {
 	s.lost = true
+	s.uncountBack()
 	if s.ends.unwatchBack != nil {
 		s.ends.unwatchBack()
 		s.ends.unwatchBack = nil
@@ -50,7 +54,7 @@ func (s *session) connected() error {
 		return nil
 	}
 	login := s.loginInto(s.state.database)
-	ctx, cancel := context.WithTimeout(s.ctx, s.srv.cfg.HandshakeTimeout)
+	ctx, cancel := s.connecting()
 	defer cancel()
 	back, err := s.srv.connect(ctx, s.keyspace, login)
 	if err != nil {
@@ -65,11 +69,12 @@ func (s *session) connected() error {
 }
 
 // connect gives a connection to a keyspace's server, which must have all that the
-// client was told of by that of the default keyspace.
+// client was told of by that of the default keyspace. Errors: *backend.ConnectError,
+// and *mysql.MyError for the client.
 func (s *Server) connect(ctx context.Context, k *Keyspace, login backend.Login) (*backend.Conn, error) {
-	c, err := s.pools[k.Name].Get(ctx, login)
+	c, err := s.pools[k].Get(ctx, login)
 	if err != nil {
-		return nil, err
+		return nil, s.ownLogin(err, login.Database)
 	}
 	const others = perHop | handshake.LongPassword | handshake.PluginAuth | handshake.ConnectWithDB
 	if lacks := login.Capabilities &^ c.Capabilities &^ others; lacks != 0 {
@@ -105,6 +110,7 @@ func (s *session) adopt(back *backend.Conn, login backend.Login) {
 // giveBack ends the session's use of its backend connection: others may have it
 // after, when all commands were sent and answered whole.
 func (s *session) giveBack() error {
+	s.uncountBack()
 	whole := s.boundary && len(s.back.unread()) == 0
 	s.back.release()
 	switch {
@@ -112,7 +118,7 @@ func (s *session) giveBack() error {
 		return nil
 	case !whole:
 		return s.back.Close() // the bytes of a QUIT could complete a command that was cut
-	case s.pool() == nil || s.unpoolable || s.halfClosed || s.ends.backEnded.Load():
+	case s.pool() == nil || s.unpoolable.Load() || s.halfClosed || s.ends.backEnded.Load():
 		return s.conn.Quit()
 	case s.used:
 		s.pool().Put(s.conn)

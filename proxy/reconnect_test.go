@@ -21,6 +21,7 @@ import (
 // A session with nothing to lose goes on after its server was away: the statement
 // that met the loss fails, the next one works, with ids and in its database.
 func TestReconnect(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)")
@@ -33,7 +34,7 @@ func TestReconnect(t *testing.T) {
 			lost <- err
 		}()
 		await(t, "the statement's begin", func() bool {
-			return value[int](t, g.direct, "SELECT COUNT(*) FROM information_schema.processlist WHERE INFO LIKE 'SELECT SLEEP%'") == 1
+			return value[int](t, g.direct, "SELECT COUNT(*) FROM "+servertest.Processlist+" WHERE INFO LIKE 'SELECT SLEEP%'") == 1
 		})
 		s.Kill(t)
 		if err := <-lost; errno(err) != 1158 || !strings.Contains(err.Error(), "Lost connection to MySQL server during query") {
@@ -168,6 +169,7 @@ func TestSessionsShareConnections(t *testing.T) {
 
 // What is left of a local file when its server is lost is not taken for commands.
 func TestFileOfALostServer(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE f (a VARCHAR(100))", "SET GLOBAL local_infile = 1")

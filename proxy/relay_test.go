@@ -130,6 +130,7 @@ func TestRelayEqualsDirect(t *testing.T) {
 
 // Packets of more than 2^24-1 bytes pass both ways.
 func TestRelayLargePackets(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		db := g.open(t, "maxAllowedPacket=0")
@@ -159,6 +160,7 @@ func TestRelayLargePackets(t *testing.T) {
 
 // A statement over max_allowed_packet gets the server's own error.
 func TestRelayTooLargePacket(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		limit := value[int](t, g.direct, "SELECT @@max_allowed_packet")
@@ -281,6 +283,7 @@ func TestBackendTLS(t *testing.T) {
 // A prepared statement may be executed again without its types being sent, in
 // which go-sql-driver is of no use: it always sends them.
 func TestPreparedStatements(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))

@@ -50,8 +50,11 @@ type response struct {
 	outParams    bool   // the result is the OUT parameters of a procedure: more follow
 	status       uint16 // of the latest OK or EOF
 	failed       bool   // an ERR packet ended it
+	code         uint16 // the number in it
+	fails        int    // error packets of the answers that were passed on to the command under way
 	malformed    bool   // the next packet is none that may come there: nothing more is read
 	sequence     byte   // of the latest packet
+	rows         uint64 // that came
 }
 
 // Capabilities that go-mysql does not name, in 64 bits: MariaDB's extended ones
@@ -85,7 +88,7 @@ const statusOutParams = 0x1000
 const prefix = 24
 
 func (p *response) start(s shape, capabilities uint64) {
-	*p = response{capabilities: capabilities, status: p.status}
+	*p = response{capabilities: capabilities, status: p.status, rows: p.rows, fails: p.fails}
 	switch s {
 	case shapeNone:
 		p.phase = phaseDone
@@ -162,7 +165,7 @@ func (p *response) judge(b []byte, length int) bool {
 	case first(b) != mysql.ERR_HEADER:
 		p.malformed = !p.judgeControl(b)
 	case !p.reportsProgress(b):
-		p.phase, p.failed = phaseDone, true
+		p.fail(b)
 	}
 	return !p.malformed
 }
@@ -190,6 +193,15 @@ func (p *response) judgeControl(b []byte) bool {
 	return true
 }
 
+// fail ends the answer with the ERR packet that begins with b.
+func (p *response) fail(b []byte) {
+	p.phase, p.failed, p.code = phaseDone, true, 0
+	p.fails++
+	if len(b) >= 3 {
+		p.code = binary.LittleEndian.Uint16(b[1:])
+	}
+}
+
 // reportsProgress tells a report of progress from an error: it has the number
 // 65535 too, but no SQLSTATE. The answer goes on behind it.
 func (p *response) reportsProgress(b []byte) bool {
@@ -204,12 +216,13 @@ func (p *response) judgeRow(b []byte, length int) bool {
 	}
 	switch c := first(b); {
 	case length == 0 || c != mysql.EOF_HEADER && c != mysql.ERR_HEADER:
+		p.rows++
 		return true
 	case len(b) < min(length, prefix):
 		return false
 	case c == mysql.ERR_HEADER:
-		if !p.reportsProgress(b[:min(length, len(b))]) {
-			p.phase, p.failed = phaseDone, true
+		if b = b[:min(length, len(b))]; !p.reportsProgress(b) {
+			p.fail(b)
 		}
 		return true
 	case p.deprecateEOF() && length < maxPayload:

@@ -56,69 +56,71 @@ const (
 	everyFlag = newEOF | optional | cached | progress
 )
 
+// responseEnds are whole answers.
+var responseEnds = []struct {
+	name         string
+	shape        shape
+	capabilities uint64
+	payloads     []string
+	failed       bool
+}{
+	{"ok", shapeResults, newEOF, []string{okEnd}, false},
+	{"error", shapeResults, newEOF, []string{errPacket}, true},
+	{"two oks", shapeResults, newEOF, []string{okMore, okEnd}, false},
+	{"ok then error", shapeResults, newEOF, []string{okMore, errPacket}, true},
+	{"rows", shapeResults, newEOF, []string{"\x01", definition, row, nullRow, okAsEOF}, false},
+	{"rows, old EOF", shapeResults, noFlags, []string{"\x01", definition, eof, row, nullRow, eof}, false},
+	{"two results", shapeResults, newEOF, []string{"\x01", definition, row, okAsEOFMor, "\x01", definition, okAsEOF}, false},
+	{"two results, old EOF", shapeResults, noFlags, []string{"\x01", definition, eof, eofMore, okEnd}, false},
+	{"error in rows", shapeResults, newEOF, []string{"\x01", definition, row, errPacket}, true},
+	{"cursor, old EOF", shapeCursor, noFlags, []string{"\x02", definition, definition, eofCursor}, false},
+	{"a procedure's own cursor", shapeResults, noFlags, []string{"\x01", definition, eofCursor, row, eof}, false},
+	{"OUT parameters, old EOF", shapeResults, noFlags, []string{"\x01", definition, eofOut, row, eof, okEnd}, false},
+	{"an empty first column", shapeResults, newEOF, []string{"\x01", definition, "\x00", okAsEOF}, false},
+	{"fetch", shapeRows, newEOF, []string{row, row, okAsEOF}, false},
+	{"fetch, old EOF", shapeRows, noFlags, []string{row, eof}, false},
+	{"prepare", shapePrepare, newEOF, []string{prepareOK, "a", "b", "c", "d", "e"}, false},
+	{"prepare, old EOF", shapePrepare, noFlags, []string{prepareOK, "a", "b", "c", eof, "d", "e", eof}, false},
+	{"prepare without anything", shapePrepare, noFlags, []string{prepareNo}, false},
+	{"prepare refused", shapePrepare, newEOF, []string{errPacket}, true},
+	{"field list", shapeFieldList, noFlags, []string{definition, definition, eof}, false},
+	{"statistics", shapeSingle, newEOF, []string{"Uptime: 1"}, false},
+	{"ping", shapeSingle, newEOF, []string{okEnd}, false},
+	{"nothing", shapeNone, newEOF, nil, false},
+	{"session state", shapeResults, newEOF, []string{okTrack}, false},
+	{"OUT parameters", shapeResults, newEOF, []string{"\x01", definition, row, okOut, okEnd}, false},
+	{"cursor", shapeResults, newEOF, []string{"\x01", definition, okCursor}, false},
+	{"opening a cursor failed, old EOF", shapeResults, noFlags, []string{"\x01", definition, errPacket}, true},
+	{"execution over an open cursor, old EOF", shapeResults, noFlags, []string{"\x01", definition, okEnd}, false},
+	{"the last of a cursor, old EOF", shapeRows, noFlags, []string{row, eofDone}, false},
+	{"fetch failed", shapeRows, noFlags, []string{row, errPacket}, true},
+	{"field list failed", shapeFieldList, newEOF, []string{errPacket}, true},
+	{"definitions, optional", shapeResults, newEOF | optional, []string{"\x01\x01", definition, row, okAsEOF}, false},
+	{"no definitions", shapeResults, newEOF | optional, []string{"\x02\x00", row, okAsEOF}, false},
+	{"no definitions, old EOF", shapeResults, optional, []string{"\x02\x00", eof, row, eof}, false},
+	{"no definitions, 300 columns", shapeResults, newEOF | optional, []string{"\xfc\x2c\x01\x00", row, okAsEOF}, false},
+	{"no definitions, two results", shapeResults, optional, []string{"\x02\x00", eofMore, row, eofMore, okMore, "\x01\x00", eof, eof}, false},
+	{"no definitions, cursor, old EOF", shapeCursor, optional, []string{"\x02\x00", eofCursor}, false},
+	{"no definitions, OUT parameters, old EOF", shapeResults, optional, []string{"\x01\x00", eofOut, row, eof, okEnd}, false},
+	{"known definitions", shapeResults, newEOF | cached, []string{"\x02\x00", row, okAsEOF}, false},
+	{"known definitions, old EOF", shapeResults, cached, []string{"\x02\x00", eof, row, eof}, false},
+	{"definitions, cached", shapeResults, cached, []string{"\x01\x01", definition, eof, row, eof}, false},
+	{"prepare, optional", shapePrepare, newEOF | optional, []string{prepareOK + "\x01", "a", "b", "c", "d", "e"}, false},
+	{"prepare without definitions", shapePrepare, newEOF | optional, []string{prepareOK + "\x00"}, false},
+	{"prepare without definitions, old EOF", shapePrepare, optional, []string{prepareOK + "\x00", eof, eof}, false},
+	{"prepare, cached", shapePrepare, newEOF | cached, []string{prepareOK, "a", "b", "c", "d", "e"}, false},
+	{"progress", shapeResults, newEOF | progress, []string{report, report, okEnd}, false},
+	{"progress, then an error", shapeResults, progress, []string{report, errPacket}, true},
+	{"progress between rows", shapeResults, newEOF | progress, []string{"\x01", definition, row, report, row, report, okAsEOF}, false},
+	{"progress between rows, old EOF", shapeResults, progress, []string{"\x01", definition, report, eof, row, report, eof}, false},
+	{"progress before one packet", shapeSingle, newEOF | progress, []string{report, okEnd}, false},
+	{"error 65535", shapeResults, progress, []string{err65535}, true},
+	{"error 65535 in rows", shapeResults, newEOF | progress, []string{"\x01", definition, row, err65535}, true},
+	{"error 65535, progress not agreed on", shapeResults, newEOF, []string{report}, true},
+}
+
 func TestResponseEnds(t *testing.T) {
-	tests := []struct {
-		name         string
-		shape        shape
-		capabilities uint64
-		payloads     []string
-		failed       bool
-	}{
-		{"ok", shapeResults, newEOF, []string{okEnd}, false},
-		{"error", shapeResults, newEOF, []string{errPacket}, true},
-		{"two oks", shapeResults, newEOF, []string{okMore, okEnd}, false},
-		{"ok then error", shapeResults, newEOF, []string{okMore, errPacket}, true},
-		{"rows", shapeResults, newEOF, []string{"\x01", definition, row, nullRow, okAsEOF}, false},
-		{"rows, old EOF", shapeResults, noFlags, []string{"\x01", definition, eof, row, nullRow, eof}, false},
-		{"two results", shapeResults, newEOF, []string{"\x01", definition, row, okAsEOFMor, "\x01", definition, okAsEOF}, false},
-		{"two results, old EOF", shapeResults, noFlags, []string{"\x01", definition, eof, eofMore, okEnd}, false},
-		{"error in rows", shapeResults, newEOF, []string{"\x01", definition, row, errPacket}, true},
-		{"cursor, old EOF", shapeCursor, noFlags, []string{"\x02", definition, definition, eofCursor}, false},
-		{"a procedure's own cursor", shapeResults, noFlags, []string{"\x01", definition, eofCursor, row, eof}, false},
-		{"OUT parameters, old EOF", shapeResults, noFlags, []string{"\x01", definition, eofOut, row, eof, okEnd}, false},
-		{"an empty first column", shapeResults, newEOF, []string{"\x01", definition, "\x00", okAsEOF}, false},
-		{"fetch", shapeRows, newEOF, []string{row, row, okAsEOF}, false},
-		{"fetch, old EOF", shapeRows, noFlags, []string{row, eof}, false},
-		{"prepare", shapePrepare, newEOF, []string{prepareOK, "a", "b", "c", "d", "e"}, false},
-		{"prepare, old EOF", shapePrepare, noFlags, []string{prepareOK, "a", "b", "c", eof, "d", "e", eof}, false},
-		{"prepare without anything", shapePrepare, noFlags, []string{prepareNo}, false},
-		{"prepare refused", shapePrepare, newEOF, []string{errPacket}, true},
-		{"field list", shapeFieldList, noFlags, []string{definition, definition, eof}, false},
-		{"statistics", shapeSingle, newEOF, []string{"Uptime: 1"}, false},
-		{"ping", shapeSingle, newEOF, []string{okEnd}, false},
-		{"nothing", shapeNone, newEOF, nil, false},
-		{"session state", shapeResults, newEOF, []string{okTrack}, false},
-		{"OUT parameters", shapeResults, newEOF, []string{"\x01", definition, row, okOut, okEnd}, false},
-		{"cursor", shapeResults, newEOF, []string{"\x01", definition, okCursor}, false},
-		{"opening a cursor failed, old EOF", shapeResults, noFlags, []string{"\x01", definition, errPacket}, true},
-		{"execution over an open cursor, old EOF", shapeResults, noFlags, []string{"\x01", definition, okEnd}, false},
-		{"the last of a cursor, old EOF", shapeRows, noFlags, []string{row, eofDone}, false},
-		{"fetch failed", shapeRows, noFlags, []string{row, errPacket}, true},
-		{"field list failed", shapeFieldList, newEOF, []string{errPacket}, true},
-		{"definitions, optional", shapeResults, newEOF | optional, []string{"\x01\x01", definition, row, okAsEOF}, false},
-		{"no definitions", shapeResults, newEOF | optional, []string{"\x02\x00", row, okAsEOF}, false},
-		{"no definitions, old EOF", shapeResults, optional, []string{"\x02\x00", eof, row, eof}, false},
-		{"no definitions, 300 columns", shapeResults, newEOF | optional, []string{"\xfc\x2c\x01\x00", row, okAsEOF}, false},
-		{"no definitions, two results", shapeResults, optional, []string{"\x02\x00", eofMore, row, eofMore, okMore, "\x01\x00", eof, eof}, false},
-		{"no definitions, cursor, old EOF", shapeCursor, optional, []string{"\x02\x00", eofCursor}, false},
-		{"no definitions, OUT parameters, old EOF", shapeResults, optional, []string{"\x01\x00", eofOut, row, eof, okEnd}, false},
-		{"known definitions", shapeResults, newEOF | cached, []string{"\x02\x00", row, okAsEOF}, false},
-		{"known definitions, old EOF", shapeResults, cached, []string{"\x02\x00", eof, row, eof}, false},
-		{"definitions, cached", shapeResults, cached, []string{"\x01\x01", definition, eof, row, eof}, false},
-		{"prepare, optional", shapePrepare, newEOF | optional, []string{prepareOK + "\x01", "a", "b", "c", "d", "e"}, false},
-		{"prepare without definitions", shapePrepare, newEOF | optional, []string{prepareOK + "\x00"}, false},
-		{"prepare without definitions, old EOF", shapePrepare, optional, []string{prepareOK + "\x00", eof, eof}, false},
-		{"prepare, cached", shapePrepare, newEOF | cached, []string{prepareOK, "a", "b", "c", "d", "e"}, false},
-		{"progress", shapeResults, newEOF | progress, []string{report, report, okEnd}, false},
-		{"progress, then an error", shapeResults, progress, []string{report, errPacket}, true},
-		{"progress between rows", shapeResults, newEOF | progress, []string{"\x01", definition, row, report, row, report, okAsEOF}, false},
-		{"progress between rows, old EOF", shapeResults, progress, []string{"\x01", definition, report, eof, row, report, eof}, false},
-		{"progress before one packet", shapeSingle, newEOF | progress, []string{report, okEnd}, false},
-		{"error 65535", shapeResults, progress, []string{err65535}, true},
-		{"error 65535 in rows", shapeResults, newEOF | progress, []string{"\x01", definition, row, err65535}, true},
-		{"error 65535, progress not agreed on", shapeResults, newEOF, []string{report}, true},
-	}
-	for _, tt := range tests {
+	for _, tt := range responseEnds {
 		t.Run(tt.name, func(t *testing.T) {
 			answer := packets(tt.payloads...)
 			next := packets(okEnd) // belongs to the next command
@@ -156,6 +158,7 @@ func feed(t *testing.T, p *response, b []byte, size int) int {
 // be taken for the end of the rows; nor may the packet that continues it.
 func TestResponseLongRow(t *testing.T) {
 	long := append([]byte{0xfe}, make([]byte, 1<<24+100)...)
+	long[maxPayload] = mysql.EOF_HEADER // begins the packet that continues it
 	answer := packets("\x01", definition)
 	answer, _ = appendPacket(answer, 3, long)
 	answer = append(answer, packets(row, okAsEOF)...)
@@ -238,8 +241,9 @@ func between(t *testing.T, capabilities uint64, answer []byte) (s *session, rece
 	var both sync.WaitGroup
 	both.Go(func() { all, _ = io.ReadAll(client) })
 	both.Go(func() { _, _ = server.Write(answer) }) // the session may end before all was read
-	srv := &Server{cfg: Config{Users: []User{}}, pools: map[string]*backend.Pool{"main": {}}}
-	s = &session{srv: srv, keyspace: &Keyspace{Name: "main"}, front: newWire(front), back: newWire(back), capabilities: capabilities, out: sender{sequence: 1}}
+	main := &Keyspace{Name: "main"}
+	srv := &Server{cfg: Config{Users: []User{}}, pools: map[*Keyspace]*backend.Pool{main: {}}}
+	s = &session{srv: srv, keyspace: main, front: newWire(front), back: newWire(back), capabilities: capabilities, out: sender{sequence: 1}}
 	return s, func() []byte {
 		_, _ = s.front.Close(), s.back.Close()
 		both.Wait()
@@ -293,19 +297,28 @@ func TestProgressOfAFilledInsert(t *testing.T) {
 // Whatever a server sends, in whatever chunks: what is passed on is what came, and
 // the chunks change nothing.
 func FuzzResponse(f *testing.F) {
-	f.Add(packets("\x01", definition, row, okAsEOF), uint8(shapeResults), uint8(1), uint8(7))
+	bits := []uint64{newEOF, optional, cached, progress}
+	for i, tt := range responseEnds {
+		flags := uint8(0)
+		for bit, flag := range bits {
+			if tt.capabilities&flag != 0 {
+				flags |= 1 << bit
+			}
+		}
+		f.Add(packets(tt.payloads...), uint8(tt.shape), flags, uint8(i))
+	}
 	f.Add(packets(prepareOK, "a", eof), uint8(shapePrepare), uint8(0), uint8(1))
 	f.Add(packets(prepareOK+"\x00", eof, eof), uint8(shapePrepare), uint8(2), uint8(1))
 	f.Add(packets(report, "\x02\x00", row, okOut, okEnd), uint8(shapeResults), uint8(13), uint8(3))
 	f.Add(packets("\x01\x01", definition, eofOut, row, eof, errPacket), uint8(shapeResults), uint8(6), uint8(2))
 	f.Fuzz(func(t *testing.T, b []byte, s, flags, chunk uint8) {
 		capabilities := uint64(0)
-		for i, flag := range []uint64{newEOF, optional, cached, progress} {
+		for i, flag := range bits {
 			if flags>>i&1 == 1 {
 				capabilities |= flag
 			}
 		}
-		as := shape(s % 6)
+		as := shape(s) % (shapeStream + 1)
 		whole, wholeTaken := scanAll(t, b, as, capabilities, len(b))
 		parts, partsTaken := scanAll(t, b, as, capabilities, 1+int(chunk))
 		if whole != parts || wholeTaken != partsTaken {

@@ -56,6 +56,7 @@ type returned struct {
 // MariaDB's RETURNING gives the ids of the sequence, and leaves behind what it
 // leaves behind on a native column.
 func TestReturning(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MySQL has no RETURNING")

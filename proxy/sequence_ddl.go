@@ -177,11 +177,11 @@ func (s *session) judge(text string) error {
 	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return err
 	}
-	id, err := s.readPrepared()
+	ok, err := s.readPrepared()
 	if err != nil {
 		return err
 	}
-	return s.sendClose(id)
+	return s.sendClose(ok.id)
 }
 
 // cacheOf gives the cache of a table: one that keeps nothing reserves single ids.
@@ -334,12 +334,13 @@ func (c *catalog) filledFrom(ctx context.Context, k *Keyspace, schema, name stri
 		schema, table string
 	}
 	var candidates []candidate
-	if table, ok := strings.CutSuffix(name, sequenceSuffix); ok && c.vschema == nil {
+	v := c.loaded.vschema()
+	if table, ok := strings.CutSuffix(name, sequenceSuffix); ok && v == nil {
 		candidates = append(candidates, candidate{k, schema, table})
 	}
 	for _, other := range c.keyspaces {
 		if other.Backend.Addr == k.Backend.Addr {
-			for _, t := range c.filledTables(other) {
+			for _, t := range filledTables(v, other) {
 				candidates = append(candidates, candidate{other, other.Database, t.Name})
 			}
 		}
@@ -359,11 +360,11 @@ func (c *catalog) filledFrom(ctx context.Context, k *Keyspace, schema, name stri
 }
 
 // filledTables gives the tables of a keyspace that the vschema fills.
-func (c *catalog) filledTables(k *Keyspace) (tables []*vschema.Table) {
-	if c.vschema == nil {
+func filledTables(v *vschema.VSchema, k *Keyspace) (tables []*vschema.Table) {
+	if v == nil {
 		return nil
 	}
-	declared, ok := c.vschema.Keyspace(k.Name)
+	declared, ok := v.Keyspace(k.Name)
 	if !ok {
 		return nil
 	}

@@ -163,6 +163,7 @@ func TestMaxValue(t *testing.T) {
 
 // A sequence that is dropped and made anew gives its own values, whoever asks meanwhile.
 func TestSequenceMadeAnew(t *testing.T) {
+	t.Parallel()
 	eachWithoutSequences(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		db := g.open(t, "")

@@ -74,6 +74,7 @@ func newCasesGate(t *testing.T, s *servertest.Server) (*gate, *sql.Conn) {
 const rowsOfUA = "SELECT COALESCE(GROUP_CONCAT(CONCAT(id, '/', COALESCE(val, 'NULL')) ORDER BY id), '') FROM ua"
 
 func TestSequenceCasesB(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for name, tt := range casesB {
 			t.Run(name, func(t *testing.T) {
@@ -177,6 +178,7 @@ var openValues = []string{"NULL", "null", "DEFAULT", "DEFAULT(id)", "0", "00", "
 // stores, gives an id where that generates one, fails as that fails, or refuses the
 // statement by name.
 func TestOpenValues(t *testing.T) {
+	t.Parallel()
 	modes := map[string][]string{
 		"default": nil, "not strict": {"SET sql_mode = ''"}, "ANSI_QUOTES": {"SET sql_mode = 'ANSI_QUOTES,STRICT_TRANS_TABLES'"},
 		"NO_BACKSLASH_ESCAPES":  {"SET sql_mode = 'NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES'"},
@@ -185,6 +187,7 @@ func TestOpenValues(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for name, session := range modes {
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				g := newGate(t, s, gateOptions{})
 				native := openDSN(t, s.DSN(s.NewDatabase(t)))
 				const columns = " (id BIGINT PRIMARY KEY AUTO_INCREMENT, n INT DEFAULT 0)"

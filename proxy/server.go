@@ -6,7 +6,6 @@ import (
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
-	"database/sql"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -19,22 +18,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
 )
-
-// Keyspace is a logical database: so far the one shard of an unsharded one.
-type Keyspace struct {
-	Name     string
-	Database string // its name at the server
-	Backend  *backend.Backend
-	DB       *sql.DB // seqgate's own connections, for what it asks of tables
-	Refills  *sql.DB // and those for its sequences (sequence.NewPool)
-}
 
 // User may log in to seqgate; towards the backends it is the keyspace's own
 // account that counts.
@@ -47,6 +37,10 @@ type User struct {
 	// MaxConnections is how many the user may have at once, in place of
 	// Config.MaxUserConnections; 0 is that.
 	MaxConnections int
+	// VSchemaDDL lets a user without Rights change the vschema by ALTER VSCHEMA.
+	VSchemaDDL bool
+	// Rights are what the user may do.
+	Rights Rights
 }
 
 // Config is what a Server needs.
@@ -61,8 +55,14 @@ type Config struct {
 	RSA       *rsa.PrivateKey // for caching_sha2_password without TLS
 	Sequences *sequence.Registry
 	// Keyed gives a keyed sequence; nil when there are none.
-	Keyed   func(sequence.Name) (*keyed.Sequence, error)
-	VSchema *vschema.VSchema // nil: tables have sequences by the convention
+	Keyed func(sequence.Name) (*keyed.Sequence, error)
+	// Generators makes the ids of the vschema's generators; when nil, they are made without worker ids of this process.
+	Generators *generate.Set
+	VSchema    *vschema.VSchema // at the start; nil: tables have sequences by the convention
+	// AlterVSchema makes an edit where the vschema is kept, and calls SetVSchema with
+	// the result. ALTER VSCHEMA is refused when nil. The error is a *vschema.EditError,
+	// a vschema.Errors, or what else went wrong; nothing has changed then.
+	AlterVSchema func(ctx context.Context, edit vschema.Edit) error
 	// OnExplicitID says what an id does that a client writes itself into a
 	// sequenced column of a keyspace's table. ExplicitAdvance everywhere when nil.
 	OnExplicitID func(keyspace, table string) ExplicitPolicy
@@ -71,6 +71,14 @@ type Config struct {
 	// none. No sequence fills anything when nil.
 	FirstFree func(ctx context.Context, name sequence.Name) (int64, error)
 	Logger    *slog.Logger
+	// Tracer is told of statements and of calls of servers; nil: nobody is.
+	Tracer Tracer
+	// XA has transactions over several shards commit in two phases, by decisions that
+	// stand in this unsharded keyspace; nil for the order of the shards.
+	XA *Keyspace
+	// XAGrace is how long a prepared transaction is left to the seqgate that began it;
+	// twice the time that this waits for the decision when 0.
+	XAGrace time.Duration
 	// Version is seqgate's own, which SHOW SEQGATE STATUS tells.
 	Version string
 
@@ -90,10 +98,16 @@ type Config struct {
 	HandshakeTimeout time.Duration
 	// IdleTimeout ends a client that sends no command for so long; 0 is never.
 	IdleTimeout time.Duration
+	// Quiet is for how long a session must have sent nothing to be ended by Shutdown for
+	// that; 0 ends idle sessions at once. Others are ended behind an answer, which
+	// costs no client a statement (drain.go).
+	Quiet time.Duration
 	// ReadTimeout is how long a client may take between two parts of a command, and
 	// WriteTimeout how long either side may take no bytes; as the server's own
 	// net_read_timeout and net_write_timeout when 0: 30 s and 60 s.
 	ReadTimeout, WriteTimeout time.Duration
+	// SlowStatement is how long a statement takes that is logged; 0 logs none.
+	SlowStatement time.Duration
 }
 
 // DefaultHandshakeTimeout is that of a Config that has none.
@@ -102,32 +116,45 @@ const DefaultHandshakeTimeout = 10 * time.Second
 // Server accepts clients.
 type Server struct {
 	cfg     Config
+	changed atomic.Pointer[Config] // with the settings of now; nil until they are changed
 	catalog *catalog
-	log     *slog.Logger
-	hangups *hangups
-	// pools are the backends' connections, by keyspace; none without a list of users.
-	pools map[string]*backend.Pool
+
+	ownGenerators *generate.Set // nil when Config has one
+	log           *slog.Logger
+	hangups       *hangups
+	// pools are the backends' connections, by unsharded keyspace or shard; none without a list of users.
+	pools map[*Keyspace]*backend.Pool
 	// publicKey is that of Config.RSA, in PEM.
 	publicKey []byte
 
+	decisions *decisions // nil without Config.XA
+
+	meter    *meter.Meter
+	backends map[*Keyspace]*meter.Backend // by unsharded keyspace or shard
+
 	explicit explicitWarnings
+	segments segments
 	started  time.Time
 
 	queryNames string // see newQueryNames
 
 	connections, userConnections limit
+	halfOpen                     halfOpen
 
 	clock atomic.Int64 // of the latest sweep for idle sessions, in nanoseconds; 1 before the first
 
 	ctx      context.Context // of all sessions
 	cancel   context.CancelFunc
-	draining atomic.Bool
+	retired  atomic.Bool   // no client should come any more
+	serving  atomic.Bool   // clients are let in
+	draining atomic.Bool   // none is let in
 	lastID   atomic.Uint32 // of a session, counted from 0
 	running  sync.WaitGroup
 	sweep    sync.WaitGroup // for idle sessions
 
 	mu        sync.Mutex
 	listeners []net.Listener
+	sweeping  bool
 	sessions  map[net.Conn]*session // nil while logging in
 }
 
@@ -140,11 +167,19 @@ func New(cfg Config) (*Server, error) {
 	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, DefaultHandshakeTimeout)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session), started: time.Now(),
-		queryNames: newQueryNames()}
+		queryNames: newQueryNames(), meter: meter.New(), backends: newBackends(cfg.Keyspaces)}
 	s.explicit.log = cfg.Logger
 	s.lastID.Store(rand.Uint32()) // another seqgate's ids are other ones, most likely
 	s.clock.Store(1)
-	s.catalog = newCatalog(cfg)
+	if cfg.XA != nil {
+		s.decisions = newDecisions(cfg.XA)
+	}
+	if s.cfg.Generators == nil {
+		s.ownGenerators = generate.New(generate.Config{})
+		s.cfg.Generators = s.ownGenerators
+	}
+	s.catalog = newCatalog(s.cfg)
+	s.segments.note(cfg.VSchema)
 	if cfg.RSA != nil {
 		der, err := x509.MarshalPKIXPublicKey(&cfg.RSA.PublicKey)
 		if err != nil {
@@ -155,9 +190,11 @@ func New(cfg Config) (*Server, error) {
 	var err error
 	s.hangups, err = newHangups()
 	if cfg.Users != nil {
-		s.pools = make(map[string]*backend.Pool)
-		for name, k := range cfg.Keyspaces {
-			s.pools[name] = &backend.Pool{Backend: k.Backend, MaxIdle: cfg.IdleBackends}
+		s.pools = make(map[*Keyspace]*backend.Pool)
+		for _, k := range cfg.Keyspaces {
+			for _, shard := range k.EachShard() {
+				s.pools[shard] = &backend.Pool{Backend: shard.Backend, MaxIdle: cfg.IdleBackends}
+			}
 		}
 	}
 	return s, err
@@ -170,10 +207,12 @@ func (s *Server) Serve(l net.Listener) error {
 		s.mu.Unlock()
 		return l.Close()
 	}
-	if len(s.listeners) == 0 && s.cfg.IdleTimeout > 0 {
-		s.sweep.Go(s.sweepIdle)
+	s.startSweep()
+	if len(s.listeners) == 0 && s.decisions != nil {
+		s.sweep.Go(s.recoverXA)
 	}
 	s.listeners = append(s.listeners, l)
+	s.serving.Store(true)
 	s.mu.Unlock()
 	for {
 		c, err := l.Accept()
@@ -203,6 +242,7 @@ func (s *Server) start(c net.Conn) {
 		_ = c.Close() // nothing was said yet
 		return
 	}
+	s.meter.Accepted()
 	s.sessions[c] = nil
 	s.running.Add(1)
 	go s.serve(c)
@@ -238,11 +278,13 @@ func (s *Server) letIn(c net.Conn) (client net.Conn, session *session, release f
 	}()
 	client, leave, err := s.receive(c)
 	if err != nil {
+		s.meter.Refused(refusalOf(err))
 		s.logEnd(c, "login", err)
 		return client, nil, release
 	}
 	release = leave
 	if session, err = s.login(client); err != nil {
+		s.meter.Refused(refusalOf(err))
 		s.logEnd(client, "login", err)
 		return client, nil, release
 	}
@@ -257,11 +299,13 @@ func (s *Server) run(c, client net.Conn, session *session, release func()) {
 	defer func() { s.logFault(c, recover()) }()
 	defer s.untrack(c)
 	defer release()
+	defer func() { session.uncountBacks() }()
 	defer func() { session.leave() }() // another user's after COM_CHANGE_USER
 	closed := false
 	defer func() {
 		if !closed {
 			_ = session.disregard()
+			session.router.cutOffLegs()
 			_ = session.back.Close() // after a fault: its locks must not stay
 		}
 	}()
@@ -315,100 +359,4 @@ func (s *Server) untrack(c net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, c)
-}
-
-// Shutdown stops accepting clients, ends idle sessions, lets statements and
-// transactions under way come to their end, and waits for that until ctx is
-// done; what is left then is cut off, and ctx's error returned.
-func (s *Server) Shutdown(ctx context.Context) error {
-	defer s.sweep.Wait()
-	s.mu.Lock()
-	s.draining.Store(true)
-	for _, l := range s.listeners {
-		_ = l.Close() // it accepts no more either way
-	}
-	for c, session := range s.sessions {
-		switch {
-		case session == nil: // it logs in: an error in the middle of that would be the library's own
-			_ = c.Close()
-		case !session.busy.Load():
-			interrupt(c)
-		}
-	}
-	s.mu.Unlock()
-
-	ended := make(chan struct{})
-	go func() {
-		s.running.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		s.cancel()
-		return s.release()
-	case <-ctx.Done():
-	}
-	s.cancel()
-	s.mu.Lock()
-	for c, session := range s.sessions {
-		_ = c.Close() // cut off
-		if session != nil {
-			session.cutOff()
-		}
-	}
-	s.mu.Unlock()
-	<-ended
-	if err := s.release(); err != nil {
-		return errors.Join(ctx.Err(), err)
-	}
-	return ctx.Err()
-}
-
-// release gives back what sessions have shared.
-func (s *Server) release() error {
-	err := s.hangups.close()
-	for _, p := range s.pools {
-		err = errors.Join(err, p.Close())
-	}
-	return err
-}
-
-// Ready reports whether new clients are taken.
-func (s *Server) Ready() bool { return !s.draining.Load() }
-
-// interrupt wakes a session that reads from c, now or when it will.
-func interrupt(c net.Conn) { _ = c.SetReadDeadline(time.Unix(1, 0)) }
-
-// databaseFor gives the server's name of what a client calls a database: a
-// keyspace's name stands for its database, any other is the server's own.
-func (s *Server) databaseFor(k *Keyspace, name string) (string, error) {
-	if name == k.Name {
-		return k.Database, nil
-	}
-	if other := s.cfg.Keyspaces[name]; other != nil && other.Backend.Addr != k.Backend.Addr {
-		return "", elsewhere(k.Name, name)
-	} else if other != nil {
-		return other.Database, nil
-	}
-	return name, nil
-}
-
-// elsewhere refuses a change to a keyspace that is on another server.
-func elsewhere(from, to string) error {
-	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf(
-		"seqgate does not yet support changing from keyspace '%s' to '%s', which is on another server, within a session; connect again with '%s' as the database",
-		from, to, to))
-}
-
-// keyspaceFor gives the keyspace and the server's database for the database
-// that a client named at connect.
-func (s *Server) keyspaceFor(name string) (*Keyspace, string) {
-	if k := s.cfg.Keyspaces[name]; k != nil {
-		return k, k.Database
-	}
-	k := s.cfg.Keyspaces[s.cfg.Default]
-	if name == "" {
-		return k, k.Database
-	}
-	return k, name
 }

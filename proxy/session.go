@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -23,6 +24,7 @@ type session struct {
 	log      *slog.Logger
 	keyspace *Keyspace
 	user     string
+	granted  sessionRights
 
 	front, back *wire
 	conn        *backend.Conn // that back reads from and writes to
@@ -38,6 +40,9 @@ type session struct {
 	peer                    bool // the client is another seqgate
 
 	answer   response // of the command under way
+	tally    tally
+	trace    *tracing // nil: nobody is told
+	call     call     // of the server, for the statement under way
 	out      sender
 	state    sessionState
 	values   lastValues
@@ -60,16 +65,36 @@ type session struct {
 	sent       bool
 	halfClosed bool // the backend was told that no more commands come
 
-	lost       bool // the backend connection has ended, and another is due
-	keeps      bool // a SELECT may have set a variable of the user's or taken a lock
-	settled    bool // a statement may have made settings, locks or tables of the session's own
-	used       bool // some command other than COM_PING was sent
-	unpoolable bool // ... and one of those that no reset undoes
+	lost       bool        // the backend connection has ended, and another is due
+	keeps      bool        // a SELECT may have set a variable of the user's or taken a lock
+	settled    bool        // a statement may have made settings, locks or tables of the session's own
+	used       bool        // some command other than COM_PING was sent
+	unpoolable atomic.Bool // ... and one of those that no reset undoes
 
 	ends ends
 
 	leave func() // gives the user's place back
 
+	router  *router // of a client in front of sharded keyspaces; nil for others
+	legOf   *router // of a connection that the router has opened; nil for a client's own session
+	begun   bool    // of a leg: the router's transaction has begun on it
+	xid     string  // of a leg: its part of an XA transaction, as SQL has it; empty for none
+	applied int     // of a leg: how many changes of the router's settings it has
+	told    uint32  // of a leg: the id that the client is told of the statement being prepared; 0 for none
+	locked  bool    // of a leg: it may hold a lock of GET_LOCK()
+	// preceded says that a leg got what is of the next transaction alone.
+	preceded bool
+
+	loggedIn     time.Time           // when the client had logged in
+	lastCommand  byte                // that the client sent; 0 for none yet
+	lastPrepared uint32              // the prepared statement that it is about; 0 for none
+	looked       bool                // it was a pool's look at the connection; noted while the server drains
+	cursors      map[uint32]struct{} // prepared statements with rows left to be fetched
+	slow         slowLog
+
+	quiet     atomic.Int32 // how many looks of a Shutdown have seen no command since the latest one
+	corked    atomic.Bool  // what is written may wait for more
+	holds     bool         // the latest answer was corked from its begin, and is
 	busy      atomic.Bool  // a statement is under way, or a transaction is open
 	idleSince atomic.Int64 // it waits for a command since this time of the server's clock; 0: it does not
 }
@@ -108,10 +133,23 @@ func (s *session) run() error {
 		}
 		s.boundary, s.sent = false, false
 		s.out = sender{sequence: 1}
+		slow := s.srv.settings().SlowStatement
+		if slow > 0 {
+			s.beginSlow()
+		}
+		s.beginTally()
 		err = s.nextCommand(length, sequence)
+		s.noteCursor()
+		if slow > 0 {
+			s.endSlow(slow, err)
+		}
 		s.letGo()
 		if err != nil {
 			err = s.report(err)
+		}
+		s.endTally()
+		if s.trace != nil {
+			s.endStatement(err)
 		}
 		if err != nil {
 			return err
@@ -129,10 +167,16 @@ func (s *session) nextCommand(length int, sequence byte) error {
 	case length == 0:
 		return s.pass(shapeSingle) // no command: the server says so
 	}
-	if err := s.front.need(headerSize + 1); err != nil {
+	if err := s.front.need(headerSize + min(length, statementIDEnd)); err != nil {
 		return &frontError{err}
 	}
-	return s.command(s.front.unread()[headerSize], length)
+	s.noteStatementID()
+	if s.trace != nil {
+		if err := s.beginStatement(s.lastCommand, length); err != nil {
+			return err
+		}
+	}
+	return s.command(s.lastCommand, length)
 }
 
 // await waits for the client's next command, and gives the length and the
@@ -142,6 +186,7 @@ func (s *session) await() (length int, sequence byte, err error) {
 		if err := s.idle(); err != nil {
 			return 0, 0, err
 		}
+		s.beforeWait()
 		s.beginWait()
 		length, sequence, err := s.front.await()
 		if !s.endWait() {
@@ -150,6 +195,8 @@ func (s *session) await() (length int, sequence byte, err error) {
 		switch {
 		case err == nil && !s.ends.backEnded.Load():
 			s.busy.Store(true)
+			s.quiet.Store(0)
+			s.beforeCommand()
 			return length, sequence, nil
 		case err == nil, errors.Is(err, errInterrupted):
 		case errors.Is(err, io.EOF):
@@ -163,6 +210,8 @@ func (s *session) await() (length int, sequence byte, err error) {
 // idle marks the session as one that may be closed when the server drains. It
 // comes after an interruption too, whose reason it finds.
 func (s *session) idle() error {
+	draining := s.srv.draining.Load()
+	hasCome := draining && s.commandHasCome()
 	switch {
 	case s.ends.backEnded.Load() && s.nothingToLose(false):
 		s.lose()
@@ -174,20 +223,21 @@ func (s *session) idle() error {
 	if s.inTransaction() {
 		return nil
 	}
-	s.busy.Store(false)
-	if s.srv.draining.Load() {
+	s.busy.Store(false) // from here on a drain that begins interrupts it
+	switch {
+	case !draining && s.srv.draining.Load(): // it has begun meanwhile
+		return s.idle()
+	case draining && !hasCome && s.mayEnd():
 		return s.sayShutdown()
 	}
 	return nil
 }
 
-func (s *session) inTransaction() bool { return s.answer.status&mysql.SERVER_STATUS_IN_TRANS != 0 }
-
-// sayShutdown tells an idle client why its connection ends.
-func (s *session) sayShutdown() error {
-	s.out = sender{}
-	_ = s.reply(appendError(nil, errShutdown())) // the client may be gone already
-	return io.EOF
+func (s *session) inTransaction() bool {
+	if s.router != nil {
+		return s.router.inTransaction()
+	}
+	return s.answer.status&mysql.SERVER_STATUS_IN_TRANS != 0
 }
 
 // report answers the command under way with err, and gives the error that ends
@@ -199,25 +249,40 @@ func (s *session) report(err error) error {
 	var order *orderError
 	switch {
 	case errors.Is(err, io.EOF) && !errors.As(err, &lost), errors.As(err, &front), s.out.silent:
+		s.noteError(errLost)
 		return err
 	case errors.As(err, &order) && !errors.As(err, &lost):
+		s.noteError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)
 		return errors.Join(err, s.replyOutOfOrder(order.want))
 	case errors.Is(err, errAnswerBegun), errors.Is(err, errLoginFailed):
+		s.noteError(errLost)
 		return err
 	case errors.Is(err, errPacketTooLarge):
-		tooLarge := mysql.NewError(mysql.ER_NET_PACKET_TOO_LARGE, "Got a packet bigger than 'max_allowed_packet' bytes")
-		return errors.Join(err, s.reply(appendError(nil, tooLarge)))
+		s.noteError(mysql.ER_NET_PACKET_TOO_LARGE)
+		return errors.Join(err, s.reply(appendError(nil, tooLarge())))
 	case errors.As(err, &server):
+		s.noteError(server.code())
+		if s.router != nil && s.router.last == nil {
+			s.router.failed(server.code(), server.text())
+		}
 		return s.reply(server.packet)
 	case errors.As(err, &lost) && s.pool() == nil:
+		s.noteError(errLost)
 		return err // the client sees its connection end, as it would without seqgate
 	}
-	if replyErr := s.reply(appendError(nil, clientError(err))); replyErr != nil {
+	told := clientError(err)
+	s.noteError(told.Code)
+	if s.router != nil {
+		s.router.failed(told.Code, told.Message)
+	}
+	if replyErr := s.reply(appendError(nil, told)); replyErr != nil {
 		return replyErr
 	}
 	switch {
 	case !errors.As(err, &lost):
 		return nil
+	case s.router != nil:
+		return s.router.recover(err)
 	case errors.Is(err, errCommandCut), errors.Is(err, errMalformedAnswer), !s.nothingToLose(true):
 		return err
 	}
@@ -280,6 +345,9 @@ func (s *session) writeFront(b []byte) error {
 // writeBack sends bytes to the backend. A server that stopped listening may
 // have said why before: that is the answer then.
 func (s *session) writeBack(b []byte) error {
+	if s.trace != nil {
+		s.beginCall()
+	}
 	if err := s.connected(); err != nil {
 		return err
 	}
@@ -313,7 +381,10 @@ func (s *session) send(payload []byte) error {
 // relay passes the backend's answer on as it comes.
 func (s *session) relay(as shape) error {
 	s.sent = true
-	s.answer.start(as, s.capabilities)
+	if s.besideTransaction() {
+		return s.relayNumbered(as)
+	}
+	s.startAnswer(as)
 	return s.relayRest()
 }
 
@@ -346,6 +417,9 @@ func (s *session) relayRest() error {
 			}
 		}
 	}
+	if s.call.end != nil {
+		s.endAnswer()
+	}
 	return nil
 }
 
@@ -362,7 +436,7 @@ func (s *session) answerCut(err error) error {
 // to nobody. An error packet is a *serverError.
 func (s *session) drop(as shape) error {
 	before := s.answer
-	s.answer.start(as, s.capabilities)
+	s.startAnswer(as)
 	err := s.dropRest()
 	before.status = s.answer.status
 	s.answer = before
@@ -398,13 +472,16 @@ func (s *session) follow() (payload []byte, size int, err error) {
 	if s.answer.malformed {
 		return nil, 0, errMalformedAnswer
 	}
+	if s.call.end != nil && s.answer.done() {
+		s.endAnswer()
+	}
 	return payload, size, nil
 }
 
 // followSingle reads an answer of one packet. Reports of progress that come before
 // it are passed on.
 func (s *session) followSingle() (payload []byte, size int, err error) {
-	s.answer.start(shapeSingle, s.capabilities)
+	s.startAnswer(shapeSingle)
 	for {
 		payload, size, err = s.follow()
 		if err != nil {
@@ -422,7 +499,7 @@ func (s *session) followSingle() (payload []byte, size int, err error) {
 
 // close ends the client's connection, and the use of the backend's.
 func (s *session) close() error {
-	err := errors.Join(s.disregard(), s.front.Close())
+	err := errors.Join(s.endLegs(), s.disregard(), s.front.Close())
 	err = errors.Join(err, s.giveBack())
 	s.front.release()
 	return err

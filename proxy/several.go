@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/meter"
 )
 
 // queryParts deals with a text of several statements. Where one of them may need
 // seqgate they are sent one by one, and their results told as one answer.
 func (s *session) queryParts(payload []byte, begin, size int) error {
+	s.noteKind(meter.Several)
 	split, err := s.mustSplit(payload[begin:])
 	if err != nil {
 		s.front.skip(size)
@@ -166,7 +168,7 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 			return true, nil
 		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute, parser.Deallocate:
 			return true, nil // what follows can be judged only after it ran
-		case parser.Show:
+		case parser.Show, parser.Select:
 			if parser.SniffOwn(part) != parser.NoOwn {
 				return true, nil
 			}
@@ -182,14 +184,14 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 // mayNeedSeqgate looks for the words without which no statement of a text needs
 // more than being passed on.
 func mayNeedSeqgate(sql []byte) bool {
-	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate")
+	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate", "seqgate_decode", "vschema")
 }
 
 // changesWhatFollows looks for the words without which no statement of a text
 // changes to which table a name after it belongs, and whether that has a sequence,
 // nor needs seqgate whatever it writes to.
 func changesWhatFollows(sql []byte) bool {
-	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate")
+	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate", "vschema")
 }
 
 // effectOfParts is that of a text of several statements.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -155,7 +154,7 @@ func (s *session) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool,
 		return nil, err
 	}
 	if s.mariaDB || p.open == 0 {
-		return withIDs(st.slots, using, open, func(n int) []byte { return strconv.AppendInt(nil, p.id(n), 10) }), nil
+		return withIDs(st.slots, using, open, func(n int) []byte { return p.appendValue(nil, n) }), nil
 	}
 	set := []byte("SET ")
 	using = withIDs(st.slots, using, open, func(n int) []byte {
@@ -163,10 +162,10 @@ func (s *session) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool,
 			set = append(set, ", "...)
 		}
 		variable := fmt.Appendf(nil, idVariable, n)
-		set = strconv.AppendInt(append(append(set, variable...), " = "...), p.id(n), 10)
+		set = p.appendValue(append(append(set, variable...), " = "...), n)
 		return variable
 	})
-	return using, s.quietly(set)
+	return using, s.quietly(string(set))
 }
 
 func tooManyVariables(b *Binding) error {
@@ -221,7 +220,7 @@ func (s *session) fillImmediate(st *statement, p *fillPlan, open func(row int) b
 		if !open(row) {
 			return append(dst, using[slot.Param]...), true
 		}
-		dst = appendID(dst, p.id(n), p.wrap && n == 0)
+		dst = p.appendOpen(dst, n)
 		n++
 		return dst, true
 	}

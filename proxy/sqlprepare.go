@@ -124,7 +124,7 @@ func refusePrepared(form string, st *statement) error {
 	const instead = "use the statement itself, or the driver's prepared statements"
 	switch {
 	case st.next != nil || st.calls != nil:
-		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate cannot ask for next values in SQL's PREPARE; "+instead)
+		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate cannot ask for next values, or take ids apart, in SQL's PREPARE; "+instead)
 	case st.query != nil:
 		return unsupported("INSERT ... SELECT in SQL's PREPARE", st.fill.binding.Table, instead)
 	case st.fill != nil && st.fill.binding.ticket:
@@ -198,11 +198,11 @@ func (s *session) prepareNamed(attributes []byte, name string, raw []byte, st *n
 	if err := s.forgetNamed(name); err != nil {
 		return err
 	}
-	if err := ignoreRefusal(s.quietly(fmt.Appendf(nil, "DEALLOCATE PREPARE %s", raw))); err != nil {
+	if err := ignoreRefusal(s.quietly("DEALLOCATE PREPARE " + string(raw))); err != nil {
 		return err
 	}
 	if st.twin {
-		if err := s.quietly(s.prepareText(nil, st.server, text)); err != nil {
+		if err := s.quietly(string(s.prepareText(nil, st.server, text))); err != nil {
 			return err
 		}
 		text = filled
@@ -217,7 +217,7 @@ func (s *session) prepareNamed(attributes []byte, name string, raw []byte, st *n
 	err := s.relayComposed(shapeResults)
 	if err == nil && s.answer.failed && st.twin {
 		s.out.silent = true // the client has its answer
-		return s.quietly([]byte("DEALLOCATE PREPARE " + st.server))
+		return s.quietly("DEALLOCATE PREPARE " + st.server)
 	}
 	if err != nil || s.answer.failed {
 		return err
@@ -263,7 +263,7 @@ func (s *session) forgetNamed(name string) error {
 }
 
 func (s *session) deallocate(server string) error {
-	return ignoreRefusal(s.quietly([]byte("DEALLOCATE PREPARE " + server)))
+	return ignoreRefusal(s.quietly("DEALLOCATE PREPARE " + server))
 }
 
 // ignoreRefusal keeps failures of the connection only.

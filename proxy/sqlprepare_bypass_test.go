@@ -11,6 +11,7 @@ import (
 // No INSERT of SQL's PREPARE, EXECUTE and EXECUTE IMMEDIATE, nor one with a user
 // variable as its id, writes a row without an id of the sequence.
 func TestNoWayPastSQLPrepare(t *testing.T) {
+	t.Parallel()
 	const refused, unknown = protocol.ER_NOT_SUPPORTED_YET, protocol.ER_UNKNOWN_STMT_HANDLER
 	prepared := []string{"PREPARE e FROM 'INSERT users VALUES (0, 2)'"}
 	tests := []struct {

@@ -44,6 +44,7 @@ func (tt insertCase) setArgs() (set, using string) {
 
 // The statements of TestInsertIDs, prepared in SQL.
 func TestInsertIDsOfSQLPrepare(t *testing.T) {
+	t.Parallel()
 	forms := []struct {
 		name    string
 		mariadb bool
@@ -60,42 +61,29 @@ func TestInsertIDsOfSQLPrepare(t *testing.T) {
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, form := range forms {
-			for _, column := range []string{"id BIGINT PRIMARY KEY AUTO_INCREMENT", "id BIGINT PRIMARY KEY"} {
-				if form.mariadb && !s.IsMariaDB() {
-					continue
-				}
-				t.Run(form.name+", "+column, func(t *testing.T) { testInsertIDsBy(t, s, column, form.run) })
+			if form.mariadb && !s.IsMariaDB() {
+				continue
 			}
+			t.Run(form.name, func(t *testing.T) {
+				eachTwin(t, s, "", func(t *testing.T, w *insertTwin) { testInsertIDsBy(t, w, form.run) })
+			})
 		}
 	})
 }
 
 // testInsertIDsBy is testInsertIDs in another form. What is sent before the
 // statement may fail, natively as through seqgate.
-func testInsertIDsBy(t *testing.T, s *servertest.Server, column string, form func(insertCase) ([]string, string)) {
-	g := newGate(t, s, gateOptions{})
-	native := openDSN(t, nativeDSN(s, s.NewDatabase(t), ""))
-	through := g.open(t, "")
+func testInsertIDsBy(t *testing.T, w *insertTwin, form func(insertCase) ([]string, string)) {
 	for i, tt := range insertCases {
 		t.Run(tt.name, func(t *testing.T) {
-			tt := tt.on(fmt.Sprintf("t%d", i))
+			tt := numbered(tt, i)
 			before, stmt := form(tt)
 			tt.stmt, tt.args = stmt, nil
-			const rest = ", u VARCHAR(20) UNIQUE, n BIGINT DEFAULT 0)"
-			exec(t, native, "CREATE TABLE "+tt.table+" (id BIGINT PRIMARY KEY AUTO_INCREMENT"+rest)
-			exec(t, through, "CREATE TABLE "+tt.table+" ("+column+rest)
-			a, b := conn(t, native), conn(t, through)
-			exec(t, a, tt.setup...)
-			exec(t, b, tt.setup...)
-			next := max(1, value[int64](t, a, "SELECT COALESCE(MAX(id), 0) + 1 FROM "+tt.table))
-			createSequence(t, through, tt.table+"_seq", next, 10)
+			a, b := w.open(t, tt)
 			if diff := cmp.Diff(errnos(t, a, before), errnos(t, b, before)); diff != "" {
 				t.Fatalf("%q (-native +seqgate):\n%s", before, diff)
 			}
-			want, got := runInsert(t, a, tt), runInsert(t, b, tt)
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s (-native +seqgate):\n%s", tt.stmt, diff)
-			}
+			w.compare(t, a, b, tt, nil)
 		})
 	}
 }
@@ -120,6 +108,7 @@ func errnos(t *testing.T, c *sql.Conn, statements []string) []uint16 {
 // What a session does with a prepared INSERT, natively and through seqgate: the
 // errors are the same, and the rows but for the ids.
 func TestSQLPrepareLife(t *testing.T) {
+	t.Parallel()
 	const refused = mysql.ER_NOT_SUPPORTED_YET
 	tests := []struct {
 		name    string

@@ -19,6 +19,7 @@ type sessionState struct {
 	mode             parser.Mode
 	database         string
 	databaseKnown    bool // also when the rest is not; then as the client spelled it
+	waits            bool // net_write_timeout is seqgate's own (letWait)
 
 	lastIDKnown bool
 	lastID      uint64 // what LAST_INSERT_ID() has to give
@@ -31,6 +32,7 @@ type sessionState struct {
 func (s *session) beginAnew(state sessionState) {
 	s.values = lastValues{}
 	s.stmts, s.named, s.temporary, s.lastStmt = nil, nil, nil, 0
+	s.granted.prepared = nil
 	s.prepared, s.settled, s.keeps = false, false, false
 	s.state = state
 }
@@ -93,10 +95,7 @@ func (s *session) restoreLastID() error {
 	if !s.state.restore {
 		return nil
 	}
-	if err := s.send(fmt.Appendf([]byte{mysql.COM_QUERY}, "%sDO LAST_INSERT_ID(%d)", s.noAttributes(), s.state.lastID)); err != nil {
-		return err
-	}
-	if err := s.drop(shapeResults); err != nil {
+	if err := s.quietly(fmt.Sprintf("DO LAST_INSERT_ID(%d)", s.state.lastID)); err != nil {
 		return err
 	}
 	s.state.restore = false
@@ -239,13 +238,24 @@ func (s *session) after(e effect) {
 	}
 }
 
+// quietly runs a statement of seqgate's own in the client's backend session. An
+// error of the server's is a *serverError.
+func (s *session) quietly(sql string) error {
+	if err := s.sendText(sql); err != nil {
+		return err
+	}
+	return s.drop(shapeResults)
+}
+
 // queryRow runs a statement of seqgate's own in the client's backend session
 // and gives its only row; NULL is the empty string.
 func (s *session) queryRow(sql string, columns int) ([]string, error) {
 	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+sql...)); err != nil {
 		return nil, err
 	}
+	rows := s.answer.rows
 	payload, err := s.readRow()
+	s.answer.rows = rows // this one was not for the client
 	if err != nil {
 		return nil, err
 	}
@@ -258,30 +268,48 @@ func (s *session) queryRow(sql string, columns int) ([]string, error) {
 
 // readRow reads the answer to a query of seqgate's own, and gives its last row as
 // it came; nil when there is none.
-func (s *session) readRow() ([]byte, error) {
-	status := s.answer.status
-	s.answer.start(shapeResults, s.capabilities)
-	var row []byte
+func (s *session) readRow() (row []byte, err error) {
+	err = s.readOwn(nil, func(payload []byte) error {
+		row = bytes.Clone(payload)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// readOwn reads the answer to a query of seqgate's own to its end: column, if not nil,
+// gets each definition, and row each row. An error of the server's is a *serverError,
+// and leaves the session's status as it was.
+func (s *session) readOwn(column, row func(payload []byte) error) error {
+	status, rows := s.answer.status, s.answer.rows
+	defer func() { s.answer.rows = rows }()
+	s.startAnswer(shapeResults)
 	var failed error
 	for !s.answer.done() {
-		inRows := s.answer.phase == phaseRows
+		phase := s.answer.phase
 		payload, size, err := s.follow()
 		if err != nil {
-			return nil, &backendError{err}
+			return &backendError{err}
 		}
 		switch {
 		case s.answer.failed:
-			failed = &serverError{append([]byte(nil), payload...)}
-		case inRows && !s.answer.done():
-			row = bytes.Clone(payload)
+			failed = &serverError{bytes.Clone(payload)}
+		case phase == phaseColumns && column != nil:
+			err = column(payload)
+		case phase == phaseRows && !s.answer.done():
+			err = row(payload)
+		}
+		if err != nil {
+			return err
 		}
 		s.back.skip(size)
 	}
 	if failed != nil {
 		s.answer.status = status
-		return nil, failed
 	}
-	return row, nil
+	return failed
 }
 
 // textRow gives the first columns of a row of the text protocol; nil when it has

@@ -18,6 +18,8 @@ type statement struct {
 	effect effect // of each execution
 	params int    // as the client knows them
 
+	columns int // of its result, as the server tells at PREPARE
+
 	next  *nextPlan      // answered from a sequence: the backend has no such statement
 	calls *preparedCalls // has values of sequences among its parameters
 
@@ -44,6 +46,21 @@ func (s *session) prepare() error {
 		return err
 	}
 	s.lastStmt = 0
+	right, err := s.permitPrepare(payload[1:])
+	if err != nil {
+		s.front.skip(size)
+		return err
+	}
+	s.noteText(payload[1:])
+	if _, err = s.preparePacket(payload, size); err == nil && s.lastStmt != 0 {
+		s.notePermitted(s.lastStmt, right)
+	}
+	return err
+}
+
+// preparePacket prepares the text of a COM_STMT_PREPARE that frontPacket read, and
+// answers the client. st is nil when it was not accepted.
+func (s *session) preparePacket(payload []byte, size int) (st *statement, err error) {
 	st, filled, resolved, err := s.planPrepareText(payload[1:])
 	switch {
 	case err != nil || st.next != nil:
@@ -53,16 +70,20 @@ func (s *session) prepare() error {
 		err = s.sendResolved(payload, size, resolved)
 	}
 	s.front.skip(size)
+	prepared := true
 	switch {
 	case err != nil:
-		return err
 	case st.next != nil:
-		return s.answerPrepareNext(st)
+		err = s.answerPrepareNext(st)
 	case filled == nil:
-		_, err := s.relayPrepare(st)
-		return err
+		prepared, err = s.relayPrepare(st)
+	default:
+		prepared, err = s.prepareTwice(st, filled)
 	}
-	return s.prepareTwice(st, filled)
+	if err != nil || !prepared {
+		return nil, err
+	}
+	return st, nil
 }
 
 // planPrepare judges the text of a statement to prepare. filled is the second
@@ -79,7 +100,12 @@ func (s *session) planPrepare(sql []byte) (st *statement, filled []byte, err err
 // planPrepared is planPrepare for a text without calls of sequences.
 func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err error) {
 	kind := parser.Sniff(sql)
+	s.noteKind(kindOf(kind))
 	st = &statement{effect: s.effectOf(kind, sql)}
+	if kind == parser.Select && parser.SniffOwn(sql) == parser.SelectDecode {
+		st, err = s.planPrepareDecode(sql)
+		return st, nil, err
+	}
 	if kind == parser.Kill || kind == parser.Select {
 		return st, nil, nil // executed, it is the server's, with the server's ids
 	}
@@ -133,28 +159,29 @@ func (s *session) parameterText(sql []byte, p *fillPlan) []byte {
 	return s.insert.AppendFilled(nil, sql, p.binding.Column, value, s.fillOptions(p))
 }
 
-// prepareTwice sends the second text behind the first, which is under way.
-func (s *session) prepareTwice(st *statement, filled []byte) error {
+// prepareTwice sends the second text behind the first, which is under way. It reports
+// whether the first was accepted.
+func (s *session) prepareTwice(st *statement, filled []byte) (prepared bool, err error) {
 	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, filled...)); err != nil {
-		return err
+		return false, err
 	}
-	prepared, err := s.relayPrepare(st)
+	prepared, err = s.relayPrepare(st)
 	if err != nil {
-		return err
+		return false, err
 	}
 	s.out.silent = true
-	id, err := s.readPrepared()
+	second, err := s.readPrepared()
 	var refused *serverError
 	switch {
 	case errors.As(err, &refused):
-		return nil // its execution prepares it again, and tells the error then
+		return prepared, nil // its execution prepares it again, and tells the error then
 	case err != nil:
-		return err
+		return prepared, err
 	case !prepared:
-		return s.sendClose(id)
+		return false, s.sendClose(second.id)
 	}
-	st.filled = id
-	return nil
+	st.filled = second.id
+	return true, nil
 }
 
 // relayPrepare passes on the answer to a COM_STMT_PREPARE, and remembers the
@@ -164,7 +191,7 @@ func (s *session) relayPrepare(st *statement) (bool, error) {
 	if st.calls != nil {
 		return s.relayPrepareCalls(st)
 	}
-	s.answer.start(shapePrepare, s.capabilities)
+	s.startAnswer(shapePrepare)
 	if err := s.back.need(headerSize); err != nil {
 		return false, s.answerCut(err)
 	}
@@ -172,35 +199,71 @@ func (s *session) relayPrepare(st *statement) (bool, error) {
 	if err != nil {
 		return false, s.answerCut(err)
 	}
-	prepared := first(payload) == mysql.OK_HEADER && len(payload) >= 9
+	ok, prepared := parsePrepared(payload)
 	if prepared {
-		s.lastStmt, s.prepared = binary.LittleEndian.Uint32(payload[1:]), true
+		s.notePrepared(ok.id)
+		s.keepKind(ok.id)
+		st.id, st.params, st.columns = ok.id, ok.params, ok.columns
+		binary.LittleEndian.PutUint32(payload[1:], s.toldID(ok.id))
 	}
 	if prepared && (st.effect != 0 || st.writes) {
-		st.id = binary.LittleEndian.Uint32(payload[1:])
-		st.params = int(binary.LittleEndian.Uint16(payload[7:]))
 		s.remember(st)
 	}
 	return prepared, s.relayRest()
 }
 
+// notePrepared notes that the connection has a statement of the client's. Those of a
+// routed session are prepared again on another connection.
+func (s *session) notePrepared(id uint32) {
+	s.lastStmt, s.prepared = id, s.prepared || s.told == 0
+}
+
+// toldID gives the id by which the client is to know a statement.
+func (s *session) toldID(id uint32) uint32 {
+	if s.told != 0 {
+		return s.told
+	}
+	return id
+}
+
+// remember keeps a statement by its id at the backend. Those of a routed session are
+// kept by the router.
 func (s *session) remember(st *statement) {
+	if s.told != 0 {
+		return
+	}
 	if s.stmts == nil {
 		s.stmts = make(map[uint32]*statement)
 	}
 	s.stmts[st.id] = st
 }
 
+// preparedOK is the fixed part of a COM_STMT_PREPARE_OK.
+type preparedOK struct {
+	id              uint32
+	columns, params int
+}
+
+// parsePrepared reads the first packet of the answer to a COM_STMT_PREPARE. It reports
+// false for an error packet.
+func parsePrepared(payload []byte) (ok preparedOK, accepted bool) {
+	if first(payload) != mysql.OK_HEADER || len(payload) < 9 {
+		return ok, false
+	}
+	ok.id = binary.LittleEndian.Uint32(payload[1:])
+	ok.columns = int(binary.LittleEndian.Uint16(payload[5:]))
+	ok.params = int(binary.LittleEndian.Uint16(payload[7:]))
+	return ok, true
+}
+
 // readPrepared reads the answer to a COM_STMT_PREPARE of seqgate's own.
-func (s *session) readPrepared() (id uint32, err error) {
+func (s *session) readPrepared() (preparedOK, error) {
 	payload, _, _, err := s.back.packet(maxStatement)
 	if err != nil {
-		return 0, &backendError{err}
+		return preparedOK{}, &backendError{err}
 	}
-	if first(payload) == mysql.OK_HEADER && len(payload) >= 9 {
-		id = binary.LittleEndian.Uint32(payload[1:])
-	}
-	return id, s.drop(shapePrepare)
+	ok, _ := parsePrepared(payload)
+	return ok, s.drop(shapePrepare)
 }
 
 // lastPrepared stands for the statement prepared last, in MariaDB's protocol
@@ -216,6 +279,9 @@ const cursorTypes = 0x07
 // sendLongData passes a parameter's value on, to each statement that may run.
 func (s *session) sendLongData() error {
 	s.out.silent = true
+	if err := s.forgetKind(); err != nil {
+		return err
+	}
 	if len(s.stmts) == 0 {
 		return s.forward()
 	}
@@ -223,6 +289,11 @@ func (s *session) sendLongData() error {
 	if err != nil {
 		return err
 	}
+	return s.passLongData(st, payload, size)
+}
+
+// passLongData passes on a COM_STMT_SEND_LONG_DATA that stmtCommand read.
+func (s *session) passLongData(st *statement, payload []byte, size int) error {
 	if st != nil && st.calls != nil && len(payload) >= 7 {
 		st.noteLong(binary.LittleEndian.Uint16(payload[5:])) // its execution is refused
 		s.front.skip(size)
@@ -236,7 +307,7 @@ func (s *session) sendLongData() error {
 	index := binary.LittleEndian.Uint16(payload[5:])
 	st.noteLong(index)
 	body := append([]byte(nil), payload...)
-	err = s.passPacket(payload, size)
+	err := s.passPacket(payload, size)
 	s.front.skip(size)
 	if err != nil {
 		return err

@@ -141,7 +141,7 @@ func (s *session) copyVariables(names [][]byte) ([][]byte, error) {
 		copies[i] = fmt.Appendf(nil, copiedVariable, i)
 		set[i] = fmt.Sprintf("%s = %s", copies[i], name)
 	}
-	return copies, s.quietly([]byte("SET " + strings.Join(set, ", ")))
+	return copies, s.quietly("SET " + strings.Join(set, ", "))
 }
 
 func tooManyIDVariables(b *Binding) error {

@@ -157,6 +157,7 @@ func (r *replica) events(end uint32) []string {
 
 // A replica gets through seqgate what it gets from the server, event by event.
 func TestReplicaReadsTheSameEvents(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{passThrough: true})
 		c := conn(t, openDSN(t, fmt.Sprintf("%s:%s@tcp(%s)/%s?maxAllowedPacket=0", s.User, s.Password, g.addr, g.database)))
@@ -202,6 +203,7 @@ func digests(events []string) []string {
 
 // A server that waits for a replica's acknowledgement gets it through seqgate.
 func TestSemiSyncAcknowledgement(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{passThrough: true})
 		prefix := "rpl_semi_sync_source"
@@ -241,10 +243,11 @@ func TestSemiSyncAcknowledgement(t *testing.T) {
 // A stream ends with its client, and with the server's own stop: a drain does
 // not wait for it.
 func TestStreamEnds(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{passThrough: true})
 		dumps := func() int {
-			return value[int](t, g.direct, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND LIKE 'Binlog Dump%'")
+			return value[int](t, g.direct, "SELECT COUNT(*) FROM "+servertest.Processlist+" WHERE COMMAND LIKE 'Binlog Dump%'")
 		}
 		start := func(id uint32) *replica {
 			r := newReplica(t, s, g.addr, id)

@@ -68,6 +68,7 @@ func TestInsertDelayed(t *testing.T) {
 		createSequence(t, g.direct, "users_seq", firstID, 10)
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "INSERT DELAYED INTO users (u) VALUES ('a'), ('b')", "INSERT DELAYED INTO users VALUES (0, 'c')", "FLUSH TABLES users")
+		eventually(t, func() bool { return value[int](t, g.direct, "SELECT COUNT(*) FROM users") >= 3 }, "delayed rows")
 		g.checkUsers(t, "1000000/a,1000001/b,1000002/c")
 	})
 }

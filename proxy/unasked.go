@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"context"
 	"net"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -48,7 +48,7 @@ func (s *session) planUnlisted(p *plan, sql []byte) bool {
 		return false
 	}
 	fill.foundRows = s.has(mysql.CLIENT_FOUND_ROWS)
-	p.kind, p.effect, p.fill = planFill, effectOfFill(&fill), fill
+	p.kind, p.effect, p.fill = planFill, s.effectOfFill(&fill), fill
 	return true
 }
 
@@ -75,6 +75,9 @@ func (s *session) writesElsewhere(sql []byte, writes bool) bool {
 // mayBeSequenced reports whether a table has a sequence, as far as that can be
 // told. It asks nothing in the client's session.
 func (s *session) mayBeSequenced(schema, table string) bool {
+	if s.targetsShard() {
+		return false
+	}
 	if schema == "" && !s.learnDatabase() {
 		return true
 	}
@@ -121,15 +124,14 @@ func (s *session) learnDatabase() bool {
 	if err != nil {
 		return false // a Unix socket
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, catalogTimeout)
-	defer cancel()
-	var name string
-	err = s.keyspace.DB.QueryRowContext(ctx, "SELECT COALESCE(DB, '') FROM information_schema.PROCESSLIST WHERE ID = ? AND HOST LIKE ?",
-		s.threadID.Load(), "%:"+port).Scan(&name)
-	if err == nil {
-		s.state.database, s.state.databaseKnown = name, true
+	thread := s.threadID.Load()
+	found, err := processesOf(s.ctx, s.keyspace.DB, thread)
+	own, ok := found[thread]
+	if err != nil || !ok || !strings.HasSuffix(own.host, ":"+port) {
+		return false
 	}
-	return err == nil
+	s.state.database, s.state.databaseKnown = own.database, true
+	return true
 }
 
 // setDatabase notes a new default database, by the client's word for it. How the

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"github.com/seqgate/seqgate/parser"
 )
 
@@ -63,6 +61,8 @@ func variableSlot(value string, m parser.Mode, ignore bool) parser.Slot {
 	switch {
 	case value == "":
 		return parser.Slot{State: parser.Open}
+	case m.OnlyNull:
+		return parser.Slot{State: parser.Explicit}
 	case value[0] == 't':
 		return parser.StringSlot([]byte(value[1:]), m, ignore)
 	}
@@ -96,6 +96,8 @@ func (s *session) resolveVariables(sql []byte, b *Binding) (bool, error) {
 		}
 		variable := s.insert.Variable(sql, row)
 		switch {
+		case variable == nil && b.form != 0:
+			continue // an expression, which may be the row's own
 		case variable == nil:
 			return false, nil // it is refused for this
 		case len(rows) == maxOwnVariables:
@@ -114,7 +116,7 @@ func (s *session) resolveVariables(sql []byte, b *Binding) (bool, error) {
 	case readsDiagnostics(sql):
 		return false, diagnosticsBeside(b)
 	}
-	if err := s.quietly(set); err != nil {
+	if err := s.quietly(string(set)); err != nil {
 		return false, err
 	}
 	values, err := s.readVariables(copies, b.mode(s.state.mode), s.insert.Ignore)
@@ -134,13 +136,3 @@ func (s *session) appendCopied(dst, sql []byte, p *fillPlan, row int) ([]byte, b
 
 // maxOwnVariables bounds the variables that seqgate makes in a session.
 const maxOwnVariables = 1000
-
-// quietly runs a statement of seqgate's own in the client's backend session. An
-// error of the server's is a *serverError.
-func (s *session) quietly(sql []byte) error {
-	command := append([]byte{mysql.COM_QUERY}, s.noAttributes()...)
-	if err := s.send(append(command, sql...)); err != nil {
-		return err
-	}
-	return s.drop(shapeResults)
-}

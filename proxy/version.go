@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/seqgate/seqgate/parser"
 )
@@ -67,3 +68,6 @@ func (s *session) sendResolved(payload []byte, size int, resolved bool) error {
 	}
 	return s.passPacket(payload, size)
 }
+
+// isMariaDB tells by the version in its greeting what a server is.
+func isMariaDB(version string) bool { return strings.Contains(version, "MariaDB") }

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,10 +68,12 @@ func TestCutCommand(t *testing.T) {
 		if stmt.ParamNum() != 1 {
 			t.Fatalf("%d parameters", stmt.ParamNum())
 		}
-		threads := func() int {
-			return value[int](t, g.direct, "SELECT COUNT(*) FROM information_schema.processlist WHERE DB = DATABASE()")
+		var thread int64
+		if r, err := c.Execute("SELECT CONNECTION_ID()"); err != nil {
+			t.Fatal(err)
+		} else if thread, err = r.GetInt(0, 0); err != nil {
+			t.Fatal(err)
 		}
-		before := threads()
 		body := binary.LittleEndian.AppendUint32([]byte{0x17}, id)
 		body = append(body, 0, 1, 0, 0, 0, 0, 1, 8, 0)
 		body = binary.LittleEndian.AppendUint64(body, 200)
@@ -81,7 +84,7 @@ func TestCutCommand(t *testing.T) {
 		if err := c.Conn.Conn.Close(); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the backend's session to end", func() bool { return threads() < before })
+		awaitWithin(t, untimely, "the backend's session to end", func() bool { return g.threads(t, fmt.Sprintf("ID = %d", thread)) == 0 })
 		if got := value[int](t, g.direct, "SELECT v FROM t"); got != 100 {
 			t.Errorf("a cut command wrote %d", got)
 		}

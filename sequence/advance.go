@@ -33,9 +33,17 @@ type advance struct {
 // Observe does not wait for the database: the row is raised in the background, at most 10 times a second, and at the
 // latest by [Registry.Close] or with the next block. It costs nanoseconds for ids that s has passed already, unless the ids
 // come from the stripes of several servers. Blocks that other processes hold in memory are not affected.
+//
+// Where not every id is one that the store gives ([Selective]), last does nothing if it is none, but for first, if it is one.
 func (s *Sequence) Observe(first, last int64) {
 	if last < 1 || !s.spread && (s.current.Load().isPast(last) || s.ordered && !s.Above(last)) {
 		return
+	}
+	if !s.gives(last) {
+		if !s.gives(first) {
+			return
+		}
+		last = first
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,6 +56,12 @@ func (s *Sequence) Observe(first, last int64) {
 		s.advance.beyond = max(s.advance.beyond, last)
 		s.startRaise()
 	}
+}
+
+// gives reports whether the store may have given that id, or may give it soon.
+func (s *Sequence) gives(id int64) bool {
+	store, ok := s.store.(Selective)
+	return !ok || store.Gives(id, s.given.Load())
 }
 
 // Above reports whether id is larger than every id that was ever reserved by this process: a later block may hold it. It
@@ -82,7 +96,7 @@ func (s *Sequence) raise(store Raiser) {
 		if !ok {
 			return
 		}
-		ctx, cancel := context.WithTimeout(s.ctx, attemptTimeout)
+		ctx, cancel := context.WithTimeout(s.ctx, callTimeout(s.store))
 		raised, err := store.Raise(ctx, s.request(id))
 		cancel()
 		failures = min(failures+1, maxRaisePauses)

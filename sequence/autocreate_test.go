@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -40,7 +41,7 @@ func TestAutoCreate(t *testing.T) {
 				for i := range 8 {
 					db := openPool(t, s.DSN(h.Database))
 					store := sequence.AutoCreate(namedStore(t, strategies[i%3], db), db, seedAbove(db, "SELECT MAX(id) FROM users"))
-					seq := get(t, sequencetest.Registry(store, sequence.Config{}), sequence.Name{Database: h.Database, Table: "users_seq"})
+					seq := get(t, sequencetest.Registry(store, sequence.Config{Timeout: time.Minute}), sequence.Name{Database: h.Database, Table: "users_seq"})
 					all.Go(func() {
 						for range 30 {
 							err := ids.Take(func() (sequence.Range, error) {

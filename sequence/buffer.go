@@ -8,20 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seqgate/seqgate/internal/adaptive"
+	"github.com/seqgate/seqgate/internal/buckets"
 )
-
-// When a sequence turns warm: see [Sequence].
-const (
-	coldRefills = 8
-	coldTime    = 10 * time.Second
-)
-
-// looks: a segment is looked at again, whether it is time to fetch the next one, each time 1/looks of it is used.
-const looks = 10
-
-// attemptTimeout ends an attempt to reserve a block that gets no answer. It is longer than lockWait, so that a server
-// which is only held up by a lock can say so.
-const attemptTimeout = 3 * time.Second
 
 // Sequence hands out the ids of one sequence. It is made by [Registry.Get].
 //
@@ -42,8 +32,12 @@ type Sequence struct {
 	ordered bool
 	spread  bool // the ids come from several rows: one that is above an id says nothing of the others
 	cfg     Config
+	tracer  Tracer // of cfg, which may change; nil: nobody is told
 
 	given atomic.Int64 // the largest id that was ever reserved by this process; written with mu held
+
+	conflicts              atomic.Int64 // see Status.Conflicts
+	refillTimes, waitTimes buckets.Histogram
 
 	background sync.WaitGroup     // the refill and the raise in flight
 	stop       chan struct{}      // closed when no more of them are wanted
@@ -62,6 +56,8 @@ type Sequence struct {
 	step      int64 // wanted size of the next block; 0: the row's cache
 	pace      pace  // when the latest refill began
 	advance   advance
+	until     time.Time   // when what is in memory ends; zero: never
+	ending    *time.Timer // runs end then
 	stats     stats
 }
 
@@ -76,7 +72,7 @@ type waiter struct {
 }
 
 func newSequence(name Name, set Settings, cfg Config) *Sequence {
-	s := &Sequence{name: name, store: set.Store, ordered: set.Ordered, spread: isSpread(set.Store), cfg: cfg, stop: make(chan struct{})}
+	s := &Sequence{name: name, store: set.Store, ordered: set.Ordered, spread: isSpread(set.Store), cfg: cfg, tracer: cfg.Tracer, stop: make(chan struct{})}
 	s.ctx, s.abort = context.WithCancel(context.Background())
 	s.current.Store(newSegment(Range{}))
 	return s
@@ -106,7 +102,7 @@ func (s *Sequence) nextMarked(ctx context.Context, seg *segment, used int64) (Ra
 	if used > seg.size {
 		return s.wait(ctx, 1)
 	}
-	s.atMark(seg)
+	s.atMark(ctx, seg)
 	return Range{seg.first + used - 1, 1}, nil
 }
 
@@ -121,13 +117,13 @@ func (s *Sequence) nextBlock(ctx context.Context, n int64) (Range, error) {
 		return s.wait(ctx, n)
 	}
 	if seg.isMarked() {
-		s.atMark(seg)
+		s.atMark(ctx, seg)
 	}
 	return r, nil
 }
 
 // atMark sees to the next segment. Of all the callers that find the mark reached one does it.
-func (s *Sequence) atMark(seg *segment) {
+func (s *Sequence) atMark(ctx context.Context, seg *segment) {
 	mark := seg.mark.Load()
 	if mark == seg.end() || !seg.mark.CompareAndSwap(mark, seg.end()) {
 		return
@@ -135,14 +131,14 @@ func (s *Sequence) atMark(seg *segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current.Load() == seg {
-		s.lookAhead()
+		s.lookAhead(ctx)
 	}
 }
 
 // wait takes n ids from current and next, or from a refill.
-func (s *Sequence) wait(ctx context.Context, n int64) (Range, error) {
+func (s *Sequence) wait(ctx context.Context, n int64) (r Range, err error) {
 	s.mu.Lock()
-	if r, ok := s.take(n); ok {
+	if r, ok := s.take(ctx, n); ok {
 		s.mu.Unlock()
 		return r, nil
 	}
@@ -154,11 +150,18 @@ func (s *Sequence) wait(ctx context.Context, n int64) (Range, error) {
 	s.waiters = append(s.waiters, w)
 	s.waited = true
 	s.stats.waits++
-	s.startRefill()
+	s.startRefill(ctx)
+	timeout := s.cfg.Timeout
 	s.mu.Unlock()
 
 	began := time.Now()
-	timer := time.NewTimer(s.cfg.Timeout)
+	defer func() { s.waitTimes.Observe(time.Since(began)) }()
+	if s.tracer != nil {
+		if end := s.traceWait(ctx, n); end != nil {
+			defer func() { end(err) }()
+		}
+	}
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-w.ready:
@@ -190,7 +193,7 @@ func (s *Sequence) leave(w *waiter, began time.Time, cause error) (Range, error)
 }
 
 // take takes n ids from current and next. s.mu is held.
-func (s *Sequence) take(n int64) (Range, bool) {
+func (s *Sequence) take(ctx context.Context, n int64) (Range, bool) {
 	seg := s.current.Load()
 	if r, ok := seg.take(n); ok {
 		return r, true
@@ -204,7 +207,7 @@ func (s *Sequence) take(n int64) (Range, bool) {
 	if enough {
 		r, all = all.split(n)
 	}
-	s.publish(all)
+	s.publish(ctx, all)
 	return r, enough
 }
 
@@ -230,13 +233,14 @@ func (s *Sequence) setNext(r Range) {
 
 // publish makes r, which lies above all ids that were taken, the current segment. s.mu is held, and the segment that was
 // current is sealed.
-func (s *Sequence) publish(r Range) {
+func (s *Sequence) publish(ctx context.Context, r Range) {
 	s.current.Store(newSegment(r))
-	s.lookAhead()
+	s.lookAhead(ctx)
 }
 
-// lookAhead has the next segment fetched, or sets a mark in the current one to look again. s.mu is held.
-func (s *Sequence) lookAhead() {
+// lookAhead has the next segment fetched, or sets a mark in the current one to look again. ctx is that of the caller whose
+// id was the occasion. s.mu is held.
+func (s *Sequence) lookAhead(ctx context.Context) {
 	seg := s.current.Load()
 	rest := seg.rest().N
 	switch {
@@ -248,7 +252,7 @@ func (s *Sequence) lookAhead() {
 		s.lookAt(seg.size - s.lowWater())
 	default:
 		seg.setMark(seg.end())
-		s.startRefill()
+		s.startRefill(s.detached(ctx))
 	}
 }
 
@@ -256,18 +260,18 @@ func (s *Sequence) lookAhead() {
 // is nearer. s.mu is held.
 func (s *Sequence) lookAt(gone int64) {
 	seg := s.current.Load()
-	seg.setMark(min(gone, seg.size-seg.rest().N+max(1, seg.size/looks)))
+	seg.setMark(adaptive.NextLook(seg.size, seg.size-seg.rest().N, gone))
 }
 
 // lowWater is how many ids are left when the next block is fetched at the latest.
 func (s *Sequence) lowWater() int64 {
-	return s.stats.block - int64(float64(s.stats.block)*s.cfg.PrefetchShare)
+	return adaptive.LowWater(s.stats.block, s.cfg.PrefetchShare)
 }
 
 // runsOut reports whether rest ids are gone, at the present pace, in the time that a caller would wait for more.
 func (s *Sequence) runsOut(rest int64) bool {
 	used, spent := s.pace.until(s.now())
-	return lifetime(rest, used, spent) < s.cfg.Timeout
+	return adaptive.Lifetime(rest, used, spent) < s.cfg.Timeout
 }
 
 // isWarm reports whether the sequence has turned warm. s.mu is held.
@@ -275,7 +279,7 @@ func (s *Sequence) isWarm(now time.Time) bool {
 	if s.ordered {
 		return false
 	}
-	if len(s.waiters) > 1 || s.stats.refills >= coldRefills || s.stats.refills > 0 && now.Sub(s.stats.opened) >= coldTime {
+	if len(s.waiters) > 1 || adaptive.IsWarm(s.stats.refills, now.Sub(s.stats.opened)) {
 		s.warm = true
 	}
 	return s.warm

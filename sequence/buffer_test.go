@@ -614,3 +614,25 @@ func TestFailoverIsTold(t *testing.T) {
 		t.Errorf("got the log %q, want a warning for each failover", log.String())
 	}
 }
+
+// repeatingStore gives ids again, once, from a row that was set back unseen.
+type repeatingStore struct {
+	*rowStore
+	calls int
+}
+
+func (s *repeatingStore) Reserve(ctx context.Context, req sequence.Request) (sequence.Reservation, error) {
+	if s.calls++; s.calls == 2 {
+		s.nextID = 6
+		return sequence.Reservation{Range: sequence.Range{First: 1, N: 5}}, nil
+	}
+	return s.rowStore.Reserve(ctx, req)
+}
+
+// What a store gives again is not given to anybody, nor believed.
+func TestStoreGivesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seq := newSequence(t, &repeatingStore{rowStore: &rowStore{nextID: 1, cache: 10}}, sequence.Config{})
+		wantIDs(t, firsts(t, seq, ones(20)...), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)
+	})
+}

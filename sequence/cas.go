@@ -41,6 +41,7 @@ func (t table) reserveSwapping(ctx context.Context) (Reservation, error) {
 		if ok {
 			return res, nil
 		}
+		t.conflict()
 		if err := pause(ctx, try); err != nil {
 			return Reservation{}, t.failure("wait for a turn", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // close stops s and hands its unused ids back.
@@ -47,6 +48,7 @@ func (s *Sequence) shut(why error) bool {
 	}
 	s.closed, s.ended = true, why
 	close(s.stop)
+	s.endAt(time.Time{})
 	s.next = s.drain()
 	s.current.Store(newSegment(Range{}))
 	for _, w := range s.waiters {

@@ -35,6 +35,8 @@ type Error struct {
 	Sequence string // database.table
 	Text     string // what is wrong and what to do, without the sequence's name
 	Cause    error  // the server's error, if there is one
+	// Next says, with ErrExhausted, which id the sequence could not give: the first one that nobody has. 0: not known.
+	Next int64
 }
 
 // Error returns the sequence's name, what is wrong and what to do.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -235,6 +236,7 @@ func TestFailoverSkipsOnce(t *testing.T) {
 			onB = append(onB, p.store(t, strategies[i%3], p.b.Addr, skip))
 		}
 		from, to := p.b, p.a
+		var failed atomic.Int64
 		for turn, stores := range [][]sequence.RowStore{onA, onB, onA, onB} {
 			if turn > 0 {
 				p.replicate(t, from, to, "s")
@@ -247,7 +249,12 @@ func TestFailoverSkipsOnce(t *testing.T) {
 						req := req
 						req.Row = int64(i % 2)
 						var res sequence.Reservation
-						retry(t, func() (err error) { res, err = store.Reserve(t.Context(), req); return err })
+						retry(t, func() (err error) {
+							if res, err = store.Reserve(t.Context(), req); err != nil {
+								failed.Add(1)
+							}
+							return err
+						})
 						skipped[req.Row].Add(res.Skipped)
 					}
 				})
@@ -259,8 +266,10 @@ func TestFailoverSkipsOnce(t *testing.T) {
 					t.Errorf("turn %d, row %d: got %d skipped, want %d at most", turn, row, got, skip)
 				}
 			}
-			if got, want := nextID(t, to, p.database, "s"), int64(turn+1)*(skip+8*20*10)+1; got != want {
-				t.Errorf("turn %d: got next_id %d, want %d", turn, got, want)
+			// An attempt that got no answer, as on a busy machine, may have cost its block.
+			lost := 10 * failed.Load()
+			if got, want := nextID(t, to, p.database, "s"), int64(turn+1)*(skip+8*20*10)+1; got < want || got > want+lost {
+				t.Errorf("turn %d: got next_id %d, want %d to %d", turn, got, want, want+lost)
 			}
 			from, to = to, from
 		}
@@ -388,7 +397,7 @@ func TestReadOnlyPrimary(t *testing.T) {
 			t.Run(strategy, func(t *testing.T) {
 				p.proxy.Switch(p.b.Addr)
 				p.table(t, strategy)
-				reg := sequencetest.Registry(p.store(t, strategy, p.proxy.Addr(), 1000), sequence.Config{MaxStep: 10})
+				reg := sequencetest.Registry(p.store(t, strategy, p.proxy.Addr(), 1000), sequence.Config{MaxStep: 10, Timeout: time.Minute})
 				seq := get(t, reg, sequence.Name{Database: p.database, Table: strategy})
 				var ids sequencetest.IDs
 				stop := make(chan struct{})
@@ -446,6 +455,7 @@ func TestReadOnlyPrimary(t *testing.T) {
 
 // A replica that runs the primary's statements would take itself for the server that served the row: refused.
 func TestFailoverNeedsRows(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		database := s.NewDatabase(t)
 		admin := s.Open(t, database)

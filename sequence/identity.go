@@ -23,8 +23,19 @@ const serverSQL = "CONCAT_WS(':', @@hostname, @@port, @@server_id /*!50700 , @@s
 // other names on other servers.
 type identifying struct{ driver.Connector }
 
-// Connect implements [driver.Connector].
+// Connect implements [driver.Connector]. It ends after connectTimeout: database/sql also makes connections of its own accord,
+// for whoever waits, and would wait without end for a server that takes the connection and says nothing.
 func (c identifying) Connect(ctx context.Context) (driver.Conn, error) {
+	bounded, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := c.connect(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the server gave no answer in %v: %w", connectTimeout, bounded.Err())
+	}
+	return conn, err
+}
+
+func (c identifying) connect(ctx context.Context) (driver.Conn, error) {
 	opened, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err

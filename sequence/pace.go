@@ -1,8 +1,9 @@
 package sequence
 
 import (
-	"math"
 	"time"
+
+	"github.com/seqgate/seqgate/internal/adaptive"
 )
 
 // MaxRunway is the longest [Status.Runway], also that of a sequence that nobody uses: a year.
@@ -46,14 +47,5 @@ func (m *meter) runway(n int64, now pace) time.Duration {
 		return 0
 	}
 	used, spent := m.before.until(now)
-	return min(lifetime(n, used, spent), MaxRunway)
-}
-
-// lifetime returns how long n ids last when used ids went in a time of spent.
-func lifetime(n, used int64, spent time.Duration) time.Duration {
-	d := float64(spent) * float64(n) / float64(used)
-	if used == 0 || d >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return time.Duration(d)
+	return min(adaptive.Lifetime(n, used, spent), MaxRunway)
 }

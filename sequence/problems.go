@@ -58,7 +58,8 @@ func (q Request) badCache(cache int64) error {
 	return q.badColumn("cache", strconv.FormatInt(cache, 10), nil)
 }
 
-func (q Request) exhausted(left int64) error {
-	return q.problem(ErrExhausted, nil, "is exhausted: ids wanted: %d, left up to the last id %[3]d: %[2]d; use a new sequence, or a wider column if that ends it",
-		q.Need, left, q.last())
+// exhausted says that so many ids are left, the first of which is next; 0: not known.
+func (q Request) exhausted(left, next int64) error {
+	return &Error{Kind: ErrExhausted, Sequence: q.Database + "." + q.Table, Next: next, Text: fmt.Sprintf(
+		"is exhausted: ids wanted: %d, left up to the last id %[3]d: %[2]d; use a new sequence, or a wider column if that ends it", q.Need, left, q.last())}
 }

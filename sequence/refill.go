@@ -6,46 +6,48 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/seqgate/seqgate/internal/adaptive"
 )
 
-// startRefill starts a refill if none is in flight. s.mu is held.
-func (s *Sequence) startRefill() {
+// startRefill starts a refill if none is in flight. The first attempt is traced in ctx. s.mu is held.
+func (s *Sequence) startRefill(ctx context.Context) {
 	if s.refilling || s.closed {
 		return
 	}
 	s.refilling = true
 	s.adapt()
-	s.background.Go(s.refill)
+	s.background.Go(func() { s.refill(ctx) })
 }
 
 // adapt sets the step of the next block by the pace since the last refill began. s.mu is held.
 func (s *Sequence) adapt() {
 	now := s.now()
 	if s.isWarm(now.at) && s.stats.cache > 0 {
-		factor := int64(growth)
-		if s.waited {
-			factor = growthBurst
-		}
 		used, spent := s.pace.until(now)
-		lasts := lifetime(max(s.step, s.stats.cache), used, spent)
-		s.step = nextStep(s.step, s.stats.cache, s.cfg.MaxStep, factor, lasts, s.cfg.MinLifetime)
+		lasts := adaptive.Lifetime(max(s.step, s.stats.cache), used, spent)
+		s.step = adaptive.NextStep(s.step, s.stats.cache, s.cfg.MaxStep, adaptive.Growth(s.waited), lasts, s.cfg.MinLifetime)
 	}
 	s.pace, s.waited = now, false
 	s.stats.meter.note(now)
 }
 
 // refill reserves blocks until one has come and nobody waits for more. While the database is away it goes on trying, so
-// that the ids are there as soon as the database is.
-func (s *Sequence) refill() {
+// that the ids are there as soon as the database is. All attempts but the first are traced on their own: whoever was the
+// occasion for it may be gone by then.
+func (s *Sequence) refill(ctx context.Context) {
 	for failures := 0; ; {
 		req, ok := s.nextRequest()
 		if !ok {
 			return
 		}
-		res, err := s.reserve(req)
+		began := time.Now()
+		res, err := s.traceRefill(ctx, req)
+		s.refillTimes.Observe(time.Since(began))
 		if !s.settle(req, res, err) {
 			return
 		}
+		ctx = s.detached(ctx)
 		if err == nil {
 			failures = 0
 			continue
@@ -59,7 +61,7 @@ func (s *Sequence) refill() {
 }
 
 func (s *Sequence) reserve(req Request) (Reservation, error) {
-	ctx, cancel := context.WithTimeout(s.ctx, attemptTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, callTimeout(s.store))
 	defer cancel()
 	res, err := s.store.Reserve(ctx, req)
 	if err == nil && (res.First <= req.After || res.N < 1) {
@@ -72,7 +74,7 @@ func (s *Sequence) reserve(req Request) (Reservation, error) {
 
 // request returns a request about the row of s, for ids or a next_id above after.
 func (s *Sequence) request(after int64) Request {
-	return Request{Database: s.name.Database, Table: s.name.Table, After: after, Max: s.cfg.Max}
+	return Request{Database: s.name.Database, Table: s.name.Table, After: after, Max: s.cfg.Max, Conflicts: &s.conflicts}
 }
 
 // nextRequest says what is needed now; false when that is nothing, which ends the refill.
@@ -139,7 +141,7 @@ func (s *Sequence) settle(req Request, res Reservation, err error) bool {
 	}
 	s.refilling = false
 	if err == nil {
-		s.lookAhead()
+		s.lookAhead(s.ctx)
 	} else {
 		s.lookAt(maxID)
 	}
@@ -156,6 +158,10 @@ func (s *Sequence) arrive(res Reservation, rewound bool) {
 		// The row has gone forwards again since: what is left here may have been given to others meanwhile.
 		s.stats.dropped += s.drain().N
 	}
+	if !res.Until.Equal(s.until) {
+		s.stats.dropped += s.drain().N // of another time
+		s.endAt(res.Until)
+	}
 	switch {
 	case s.ordered && !s.closed: // else it is handed back
 		s.stats.dropped += s.serve(block).N
@@ -163,7 +169,7 @@ func (s *Sequence) arrive(res Reservation, rewound bool) {
 		s.next = s.join(s.next, block)
 	default:
 		s.isWarm(time.Now())
-		s.publish(s.serve(s.join(s.drain(), block)))
+		s.publish(s.ctx, s.serve(s.join(s.drain(), block)))
 	}
 }
 

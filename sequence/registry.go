@@ -42,6 +42,8 @@ type Config struct {
 	Max int64
 	// Logger is told of outages, their ends, and rows that had to be raised. Nothing is logged by default.
 	Logger *slog.Logger
+	// Tracer is told of waits and refills; nil: nobody is.
+	Tracer Tracer
 }
 
 func (c Config) withDefaults() Config {
@@ -114,6 +116,26 @@ func (r *Registry) add(name Name) (*Sequence, error) {
 	grown[name] = s
 	r.sequences.Store(&grown)
 	return s, nil
+}
+
+// Configure has MinLifetime, MaxStep, PrefetchShare and Timeout of cfg count from now on, for all sequences; a zero one
+// means its default. The other fields stay as they were.
+func (r *Registry) Configure(cfg Config) {
+	cfg = cfg.withDefaults()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cfg = r.cfg.changed(cfg)
+	for _, s := range *r.sequences.Load() {
+		s.mu.Lock()
+		s.cfg = s.cfg.changed(cfg)
+		s.mu.Unlock()
+	}
+}
+
+// changed gives the configuration with what may change while a sequence is in use.
+func (c Config) changed(to Config) Config {
+	c.MinLifetime, c.MaxStep, c.PrefetchShare, c.Timeout = to.MinLifetime, to.MaxStep, to.PrefetchShare, to.Timeout
+	return c
 }
 
 // Names returns the names of the sequences that were used, in no order.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/internal/adaptive"
 )
 
 // temporary lists the errors of a server that another attempt, or another server after a failover, may not give. Any
@@ -57,6 +59,6 @@ func ServerError(err error) (number uint16, state string, ok bool) {
 // to half of it at random, so that processes that failed together do not try together. The longest is short because the
 // database is to be used as soon as it is back.
 func Backoff(failures int) time.Duration {
-	d := min(10*time.Millisecond<<min(failures-1, 10), 250*time.Millisecond)
+	d := adaptive.Pause(failures)
 	return d - rand.N(d/2)
 }

@@ -144,6 +144,7 @@ func TestSeedSQL(t *testing.T) {
 
 // Whatever a server's default is, stores rely on REPEATABLE READ.
 func TestPoolIsolation(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		var name, level string
 		err := openPool(t, s.DSN("")).QueryRowContext(t.Context(),

@@ -22,7 +22,7 @@ func (s *Sequence) SetNext(ctx context.Context, next int64) (moved bool, err err
 	if done || err != nil {
 		return held, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout(s.store))
 	defer cancel()
 	raised, err := store.Raise(ctx, s.request(next-1))
 	if err != nil {

@@ -1,8 +1,11 @@
 package sequence
 
 import (
+	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/seqgate/seqgate/internal/buckets"
 )
 
 // stats is what a sequence knows of its own refills.
@@ -35,6 +38,8 @@ type Status struct {
 	Current Range // ids of the segment in use that are left
 	Next    Range // the segment after it; N is 0 when there is none
 	Given   int64 // the largest id that was ever reserved by this process; 0: none
+	Last    int64 // the last id that there may be: as Config.Max or the table's comment says, 2^63-1 otherwise
+	Values  int64 // ids that callers got
 
 	Observed int64 // the largest explicit id that this process was told of; 0: none
 	Ordered  bool  // each id comes from the row: nothing is in memory
@@ -47,16 +52,24 @@ type Status struct {
 	Waiting  int           // callers that wait for ids
 	Waits    int64         // callers that found no ids in memory and had to wait
 	Refills  int64         // blocks reserved
-	Dropped  int64         // ids reserved that were left out: passed by explicit ids or an edit of the row, or wanted by callers that left
+	Dropped  int64         // ids reserved that were left out: passed by explicit ids, an edit of the row or the end of their time, or wanted by callers that left
 	Server   string        // the server that reserved the latest block; "" when it is not known
 	Skipped  int64         // ids that this process left out because another server had served the row: see Failover
 	Raised   int64         // how often the row was found behind what was given, and raised
 	Failures int64         // attempts to reserve a block or to raise the row that failed
 
+	// Conflicts is how often others changed the row between reading and writing it: see [CAS].
+	Conflicts int64
+	// RefillTimes are those of the attempts to reserve a block, WaitTimes those of the callers that had to wait.
+	RefillTimes, WaitTimes Histogram
+
 	LastError   error // the latest failure, also when all is well again; nil: there was none
 	LastErrorAt time.Time
 	AwaySince   time.Time // since when the database gives no blocks; zero: it does
 }
+
+// Histogram is how long something took, by buckets.
+type Histogram = buckets.Snapshot
 
 // Status returns the present state of s.
 func (s *Sequence) Status() Status {
@@ -64,9 +77,10 @@ func (s *Sequence) Status() Status {
 	defer s.mu.Unlock()
 	now, rest := s.now(), s.current.Load().rest()
 	st := Status{
-		Name: s.name, Current: rest, Next: s.next, Given: s.given.Load(), Observed: s.advance.seen, Ordered: s.ordered,
+		Name: s.name, Last: cmp.Or(s.stats.max, s.cfg.Max), Current: rest, Next: s.next, Given: s.given.Load(), Observed: s.advance.seen, Ordered: s.ordered,
 		Cache: s.stats.cache, Step: s.stats.block, Warm: s.warm,
 		Rate: s.stats.meter.rate(now), Runway: s.stats.meter.runway(rest.N+s.next.N, now),
+		Values: now.consumed, Conflicts: s.conflicts.Load(), RefillTimes: s.refillTimes.Snapshot(), WaitTimes: s.waitTimes.Snapshot(),
 		Waiting: len(s.waiters), Waits: s.stats.waits, Refills: s.stats.refills, Dropped: s.stats.dropped,
 		Server: s.stats.server, Skipped: s.stats.skipped, Raised: s.stats.raised, Failures: s.stats.failures,
 		LastError: s.stats.lastErr, LastErrorAt: s.stats.lastErrAt, AwaySince: s.stats.awaySince,

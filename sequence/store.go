@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync/atomic"
+	"time"
 )
 
 // Store reserves blocks of ids in a sequence's row. It keeps nothing between two calls and is safe for concurrent use.
@@ -28,6 +30,13 @@ type Raiser interface {
 	// Raise brings the next_id of the row that req names to at least req.After+1, and reports whether it was below. It
 	// never lowers it. An After of 2^63-1 uses the sequence up. The errors are those of [Store.Reserve].
 	Raise(ctx context.Context, req Request) (raised bool, err error)
+}
+
+// Selective is a Store that does not give every id, such as one whose ids begin with the date.
+type Selective interface {
+	// Gives reports whether the store may have given that id, or may be about to, when the latest id that this process has
+	// is given; 0: none. Ids of a time to come are none: to go on above them would end the sequence until then.
+	Gives(id, given int64) bool
 }
 
 // RowStore is what every store on a table's row can do, whatever it is wrapped in. String returns the name of its strategy.
@@ -71,7 +80,11 @@ type Request struct {
 	Max   int64 // last id allowed; 0: 2^63-1
 	Cache int64 // the row's cache when last seen; 0: not known, and the table is first checked to be a sequence
 
+	Conflicts *atomic.Int64 // counts the changes of the row by others between reading and writing it; nil: not counted
+
 	FailoverSkip int64 // ids to leave out when another server served the row before, 0 for no such check: see [Failover]
+
+	Tag string // of the row in a table of another program's: see [Foreign]; "" elsewhere
 }
 
 // Reservation is a block of ids that belongs to the caller.
@@ -81,6 +94,9 @@ type Reservation struct {
 	Found  int64 // next_id as it was before
 	Raised bool  // the row was behind Request.After
 	Max    int64 // last id allowed, as Request.Max or the table's comment says; 0: 2^63-1
+
+	// Until says when ids of the block that are still in memory are to be dropped, by the clock; zero: never.
+	Until time.Time
 
 	Server  string // the server that reserved it, as [NewPool] knows it; "" when it is not known
 	Skipped int64  // by how much this attempt first raised the row because another server had served it: see [Failover]
@@ -93,11 +109,18 @@ type row struct{ next, cache int64 }
 // whoever reads that row, Vitess included, refuses a cache under 1.
 var usedUp = row{next: maxID, cache: 0}
 
+// conflict counts that others changed the row between reading and writing it.
+func (q Request) conflict() {
+	if q.Conflicts != nil {
+		q.Conflicts.Add(1)
+	}
+}
+
 // plan says what the request takes from a row: the reservation, and the row afterwards. It is Vitess's rule by arithmetic
 // instead of a loop: as many whole caches as needed, beginning at next_id or above what this process was given.
 func (q Request) plan(r row) (Reservation, row, error) {
 	if r == usedUp || q.After >= q.last() {
-		return Reservation{}, row{}, q.exhausted(0)
+		return Reservation{}, row{}, q.exhausted(0, 0)
 	}
 	if r.cache < 1 {
 		return Reservation{}, row{}, q.badCache(r.cache)
@@ -105,7 +128,7 @@ func (q Request) plan(r row) (Reservation, row, error) {
 	first := max(r.next, q.After+1)
 	need := q.need(r.next == q.After+1)
 	if first > q.last() || q.last()-first < need-1 {
-		return Reservation{}, row{}, q.exhausted(max(0, q.last()-first+1))
+		return Reservation{}, row{}, q.exhausted(max(0, q.last()-first+1), first)
 	}
 	block := Range{first, min(q.size(need, r.cache), q.last()-first+1)}
 	after := usedUp

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ErrStripes: what the servers of a striped sequence hold contradicts the configuration, or each other.
@@ -29,6 +30,7 @@ type Striped struct {
 	servers  []*stripeServer
 	strategy string
 	layout   StripeLayout
+	patience time.Duration // the constant, but in tests
 
 	mu        sync.Mutex
 	sequences map[string]*stripeMap // by the table's name as statements write it
@@ -60,7 +62,7 @@ func NewStriped(servers []StripeServer, strategy string, layout StripeLayout, lo
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Striped{strategy: strategy, layout: layout.withDefaults(), sequences: map[string]*stripeMap{}}
+	s := &Striped{strategy: strategy, layout: layout.withDefaults(), patience: patience, sequences: map[string]*stripeMap{}}
 	if err := s.layout.check(); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package sequence_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -20,11 +19,7 @@ func TestStripedObserve(t *testing.T) {
 	}
 	first, second := of(1), of(2)
 	second.Observe(95, 95)
-	for deadline := time.Now().Add(10 * time.Second); s.behind(t, 95); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the stripes were not raised above 95 in 10 s")
-		}
-	}
+	await(t, func() bool { return !s.behind(t, 95) })
 	for id := int64(0); id < 100; {
 		if id = firsts(t, first, 1)[0]; id == 95 {
 			t.Fatal("95 was given after it had been observed")

@@ -107,7 +107,7 @@ func (a *attempt) failure() error {
 	case len(a.causes) > 0 && (IsTemporary(err) || !a.full):
 		return err
 	case a.full:
-		return a.q.exhausted(0)
+		return a.q.exhausted(0, 0)
 	}
 	return a.q.noStripes()
 }
@@ -120,14 +120,14 @@ const chunkTries = 20
 func (a *attempt) reserveAt(ctx context.Context, at place) (Reservation, error) {
 	if a.hasOthers(at.server) {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
+		ctx, cancel = context.WithTimeout(ctx, a.patience)
 		defer cancel()
 	}
 	next := at.row.next
 	for range chunkTries {
 		q, ok := a.layout.request(a.q, at.stripe, next)
 		if !ok {
-			return Reservation{}, a.q.exhausted(0)
+			return Reservation{}, a.q.exhausted(0, 0)
 		}
 		if q.Cache == 0 {
 			q.Cache = at.knownCache()
@@ -183,7 +183,7 @@ func (a *attempt) list(ctx context.Context, servers []*stripeServer) (refusal er
 	asked, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := a.ask(asked, a.q, servers)
-	patient, others := time.After(patience), a.hasOthers(servers...)
+	patient, others := time.After(a.patience), a.hasOthers(servers...)
 	for pending := len(servers); pending > 0; {
 		select {
 		case <-patient:

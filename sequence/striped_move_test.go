@@ -14,7 +14,7 @@ import (
 func TestStripedMove(t *testing.T) {
 	s := newStriping(t, sequence.StripeLayout{Stripes: 4, Chunk: 100}).seeded(t, 1, 10)
 	admin := s.open(t, sequence.StrategyCAS)
-	store := s.open(t, sequence.StrategyIncrement)
+	store := sequence.Patient(s.open(t, sequence.StrategyIncrement))
 	res, err := store.Reserve(t.Context(), s.request(1))
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestStripedMoveUnderLoad(t *testing.T) {
 		c.join(t, 2, s.sequence(t, s.open(t, strategy), sequence.Config{MaxStep: 40, Timeout: time.Minute}))
 	}
 	alone := newStriped(t, []sequence.StripeServer{{Name: "a", DB: openPool(t, s.servers[0].DSN(""))}}, sequence.StrategyForUpdate, s.layout)
-	c.join(t, 2, s.sequence(t, alone, sequence.Config{MaxStep: 40}))
+	c.join(t, 2, s.sequence(t, alone, sequence.Config{MaxStep: 40, Timeout: time.Minute}))
 	for i := range 40 {
 		stripe, to := 2+i%3, serverName(rand.IntN(2))
 		if err := admin.Move(t.Context(), s.database, "s", stripe, to); err != nil {

@@ -20,7 +20,7 @@ type table struct {
 
 // reserve has a strategy make its attempt on one connection of db.
 func reserve(ctx context.Context, db *sql.DB, q Request, how strategy) (res Reservation, err error) {
-	err = onTable(ctx, db, q, func(t table) error {
+	err = attemptOn(ctx, db, q, func(ctx context.Context, t table) error {
 		if err := t.check(ctx); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func release(ctx context.Context, db *sql.DB, q Request, unused Range) (given bo
 // raise brings the row to q.After+1: see [Raiser]. A row that is there already is left as it is.
 func raise(ctx context.Context, db *sql.DB, q Request) (raised bool, err error) {
 	q.FailoverSkip = 0 // whichever server served the row, it is to be above After
-	err = onTable(ctx, db, q, func(t table) error {
+	err = attemptOn(ctx, db, q, func(ctx context.Context, t table) error {
 		if err := t.check(ctx); err != nil {
 			return err
 		}

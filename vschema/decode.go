@@ -11,18 +11,23 @@ import (
 
 // decoder turns the tree into the model and collects every error on the way: nothing stops at the first.
 type decoder struct {
-	file       string
-	lineStarts []int // offset of each line's first byte
-	read       ReadFile
-	errs       Errors
-	unserved   Errors // what is right, but needs what this version has not got
+	file           string
+	lineStarts     []int // offset of each line's first byte
+	read           ReadFile
+	checkGenerator func(*Generator) []*ParamError
+	counter        func(*SegmentParams) string // as Loader.Counter
+	errs           Errors
+	unserved       Errors // what is right, but needs what this version has not got
 
 	keyspaces  map[string]*Keyspace
 	current    *Keyspace // whose tables are being read
 	owners     []ownerRef
 	vindexRefs []columnVindexRef
 	sources    []sourceRef
-	sequences  []sequenceRef   // to resolve when all tables are known
+	sequences  []sequenceRef // to resolve when all tables are known
+	generators []generatorRef
+	guards     []guardRef
+	counters   []counterRef
 	used       map[*Table]bool // sequences that fill something
 }
 
@@ -194,14 +199,11 @@ func (d *decoder) checkInt32(n *node) {
 	}
 }
 
-// later checks a value by check, and says that what it asks for is not built yet. Inside a sharded keyspace, which is
-// itself not supported yet, that is said once, of the keyspace.
+// later checks a value by check, and says that what it asks for is not built yet.
 func (d *decoder) later(what string, check func(*node)) func(*node) {
 	return func(n *node) {
 		check(n)
-		if d.current == nil || !d.current.Sharded {
-			d.notYet(n, what)
-		}
+		d.notYet(n, what)
 	}
 }
 

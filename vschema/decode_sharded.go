@@ -69,9 +69,6 @@ type sourceRef struct {
 // source reads the table that a reference table is a copy of.
 func (d *decoder) source(t *Table, n *node) {
 	d.name(n)
-	if !d.current.Sharded {
-		d.unserve(n, "reference tables are not supported yet in this version: leave the key out")
-	}
 	d.sources = append(d.sources, sourceRef{t, d.current, n})
 }
 

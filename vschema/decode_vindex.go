@@ -16,7 +16,7 @@ func (d *decoder) vindex(name string, n *node) {
 		"params": func(n *node) {
 			d.names(n, "param", func(param string, n *node) { v.Params[param], params[param] = d.string(n), n })
 		},
-		"owner": func(n *node) { v.Owner = d.name(n); d.owners = append(d.owners, ownerRef{v, n}) },
+		"owner": func(n *node) { v.Owner, params["owner"] = d.name(n), n; d.owners = append(d.owners, ownerRef{v, n}) },
 	})
 	if obj, ok := n.value.(object); ok && obj.get("type") == nil {
 		d.fail(n, `the key "type" is missing: write "type": "hash" or another`)
@@ -33,7 +33,10 @@ func (d *decoder) buildVindex(v *NamedVindex, nodes map[string]*node) {
 	if t.lookup != nil {
 		v.Unique, v.columns = t.lookup.unique, p.lookupColumns()
 		err = errors.Join(t.unknownParams(v.Params), p.checkLookup())
-		d.unserve(nodes["type"], "lookup vindexes are not supported yet in this version: use a functional one")
+		if v.Owner != "" {
+			d.unserve(nodes["owner"], fmt.Sprintf("the rows of a lookup vindex are not kept by this version when those of its owner %q change: "+
+				"leave the owner out, and the vindex is not used, or drop it", v.Owner))
+		}
 	} else if v.Vindex, err = t.new(p); err == nil {
 		v.Unique, v.columns = true, v.Vindex.Columns()
 	}

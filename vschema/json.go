@@ -16,6 +16,7 @@ import (
 type node struct {
 	value  any    // object, array, string, bool, json.Number or nil
 	offset int    // of the first byte
+	end    int    // behind the last byte
 	path   string // such as keyspaces.main.tables.users
 }
 
@@ -134,6 +135,7 @@ func (p *treeParser) parseValue(path string) (node, error) {
 	default:
 		n.value = token
 	}
+	n.end = int(p.dec.InputOffset())
 	return n, err
 }
 

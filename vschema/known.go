@@ -7,13 +7,6 @@ import (
 
 // What Vitess's vschema may hold and this version does not serve is still read, so that a slip in it is told now.
 
-func (d *decoder) checkGenerator(_ string, n *node) {
-	d.object(n, fields{"type": d.checkString, "params": d.checkAny})
-}
-
-// checkAny takes a value whose form depends on the type of the generator.
-func (d *decoder) checkAny(*node) {}
-
 func (d *decoder) checkPercent(n *node) {
 	number, ok := n.value.(json.Number)
 	if p, err := number.Float64(); !ok || err != nil || p < 0 || p > 100 {

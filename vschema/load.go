@@ -15,20 +15,37 @@ func Load(name string, data []byte) (*VSchema, error) {
 // name as files is read by read. Its error is an Errors that lists everything wrong at once.
 //
 // All keys of Vitess's vschema are known, in snake_case and camelCase, and the generators that seqgate adds. What this
-// version reads and cannot serve is told by VSchema.Unserved: sharded keyspaces, lookup vindexes and reference tables.
-// Routing rules, generators and some more are errors that say so.
+// version reads and cannot serve is told by VSchema.Unserved: lookup vindexes with an owner. One without is read, and
+// finds no rows: statements by its columns go to all shards. Routing rules and some more are errors that say so.
 func LoadFiles(name string, data []byte, read ReadFile) (*VSchema, error) {
-	d := newDecoder(name, data, read)
+	return Loader{Read: read}.Load(name, data)
+}
+
+// Loader is LoadFiles for a caller that can judge more.
+type Loader struct {
+	// Read reads what vindexes name as files; nil when they may not.
+	Read ReadFile
+	// CheckGenerator says what is wrong with the params of a generator that are right as JSON: what is known only where
+	// ids are made. No more is checked when nil.
+	CheckGenerator func(*Generator) []*ParamError
+	// Counter names the Redis and its database of a generator's params, so that two URLs that lead to one are known to; empty
+	// when it does not know. By itself Load compares what is written as the url, or the url_env.
+	Counter func(*SegmentParams) string
+}
+
+// Load is [LoadFiles].
+func (l Loader) Load(name string, data []byte) (*VSchema, error) {
 	root, err := parse(data)
-	if syntax := (*syntaxError)(nil); errors.As(err, &syntax) {
-		d.failAt(syntax.offset, "", "%s", syntax.message)
-		return nil, d.errs
-	}
 	if err != nil {
-		return nil, Errors{{File: name, Message: err.Error()}}
+		return nil, syntaxErrors(name, data, err)
 	}
+	d := newDecoder(name, data, l.Read)
+	d.checkGenerator, d.counter = l.CheckGenerator, l.Counter
 	d.root(&root)
 	d.resolveSequences()
+	d.resolveGenerators()
+	d.resolveGuards()
+	d.checkCounters()
 	d.resolveSources()
 	if len(d.errs) > 0 {
 		d.errs = append(d.errs, d.unserved...)
@@ -37,6 +54,16 @@ func LoadFiles(name string, data []byte, read ReadFile) (*VSchema, error) {
 	}
 	d.unserved.Sort()
 	return &VSchema{keyspaces: d.keyspaces, unserved: d.unserved}, nil
+}
+
+// syntaxErrors gives the error of parse as an Errors.
+func syntaxErrors(name string, data []byte, err error) Errors {
+	d := newDecoder(name, data, nil)
+	if syntax := (*syntaxError)(nil); errors.As(err, &syntax) {
+		d.failAt(syntax.offset, "", "%s", syntax.message)
+		return d.errs
+	}
+	return Errors{{File: name, Message: err.Error()}}
 }
 
 // root reads Vitess's SrvVSchema.
@@ -85,27 +112,27 @@ func (obj object) get(key string) *node {
 }
 
 func (d *decoder) keyspace(name string, n *node) {
-	k := &Keyspace{Name: name, tables: map[string]*Table{}, vindexes: map[string]*NamedVindex{}}
+	k := &Keyspace{Name: name, tables: map[string]*Table{}, vindexes: map[string]*NamedVindex{}, generators: map[string]*Generator{}}
 	if obj, ok := n.value.(object); ok {
 		k.Sharded = slices.ContainsFunc(obj, func(m member) bool { return m.key == "sharded" && m.value.value == true })
 	}
 	d.keyspaces[name], d.current = k, k
 	defer func() { d.current = nil }()
+	generators := map[string]*node{}
 	d.object(n, fields{
-		"sharded": func(n *node) {
-			if d.bool(n) {
-				d.unserve(n, "sharded keyspaces are not supported yet in this version")
-			}
-		},
+		"sharded":                  func(n *node) { d.bool(n) }, // read above: what follows depends on it
 		"require_explicit_routing": func(n *node) { k.RequireExplicitRouting = d.bool(n) },
 		"tables":                   func(n *node) { d.names(n, "table", d.table) },
 		"vindexes":                 d.shardedOnly("vindexes are", func(n *node) { d.names(n, "vindex", d.vindex) }),
-		"generators":               d.later("generators are", func(n *node) { d.names(n, "generator", d.checkGenerator) }),
-		"foreign_key_mode":         d.foreignKeyMode,
+		"generators": func(n *node) {
+			d.names(n, "generator", func(name string, n *node) { generators[name] = n; d.generator(name, n) })
+		},
+		"foreign_key_mode": d.foreignKeyMode,
 		"multi_tenant_spec": d.later("multi-tenant keyspaces are", func(n *node) {
 			d.object(n, fields{"tenant_id_column_name": d.checkString, "tenant_id_column_type": d.checkColumnType})
 		}),
 	})
+	d.checkGeneratorNames(k, generators)
 	d.checkOwners(k)
 	d.resolveVindexes(k)
 }
@@ -137,11 +164,7 @@ func (d *decoder) table(name string, n *node) {
 }
 
 func (d *decoder) tableType(n *node) TableType {
-	t := TableType(d.oneOf(n, string(Ordinary), string(Sequence), string(Ticket), string(Reference)))
-	if t == Reference && !d.current.Sharded {
-		d.unserve(n, "reference tables are not supported yet in this version: leave the key out")
-	}
-	return t
+	return TableType(d.oneOf(n, string(Ordinary), string(Sequence), string(Ticket), string(Reference)))
 }
 
 // autoIncrement reads the column now, and the name of its sequence to be resolved when all tables are known.
@@ -149,13 +172,10 @@ func (d *decoder) autoIncrement(t *Table, n *node) {
 	t.AutoIncrement = &AutoIncrement{}
 	var sequence, generator *node
 	d.object(n, fields{
-		"column":   func(n *node) { t.AutoIncrement.Column = d.name(n) },
-		"sequence": func(n *node) { d.name(n); sequence = n },
-		"key":      func(n *node) { t.AutoIncrement.Key = d.name(n) },
-		"generator": func(n *node) {
-			d.later("generators are", d.checkString)(n)
-			generator = n
-		},
+		"column":    func(n *node) { t.AutoIncrement.Column = d.name(n) },
+		"sequence":  func(n *node) { d.name(n); sequence = n },
+		"key":       func(n *node) { t.AutoIncrement.Key = d.name(n) },
+		"generator": func(n *node) { d.name(n); generator = n },
 	})
 	obj, ok := n.value.(object)
 	switch {
@@ -163,6 +183,8 @@ func (d *decoder) autoIncrement(t *Table, n *node) {
 		return
 	case sequence != nil && generator != nil:
 		d.fail(n, "a sequence and a generator for one column: leave one out")
+	case generator != nil && obj.has("key"):
+		d.fail(obj.get("key"), "a generator does not count by key: leave the key out, or use a sequence")
 	case sequence == nil && generator == nil:
 		d.fail(n, `the key "sequence" is missing: write "sequence": "%s_seq"`, t.Name)
 	}
@@ -174,6 +196,9 @@ func (d *decoder) autoIncrement(t *Table, n *node) {
 	}
 	if s, ok := sequenceName(sequence); ok {
 		d.sequences = append(d.sequences, sequenceRef{table: t, keyspace: d.current, name: s, keyed: obj.has("key"), node: sequence})
+	}
+	if s, ok := sequenceName(generator); ok {
+		d.generators = append(d.generators, generatorRef{t, d.current, s, generator})
 	}
 }
 

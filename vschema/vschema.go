@@ -42,6 +42,8 @@ type Keyspace struct {
 
 	tables   map[string]*Table
 	vindexes map[string]*NamedVindex
+
+	generators map[string]*Generator
 }
 
 // Table returns the table with exactly that name: table names are case-sensitive, as in MySQL on Linux
@@ -73,7 +75,7 @@ const (
 type Table struct {
 	Name          string
 	Type          TableType
-	AutoIncrement *AutoIncrement // nil when no column is filled from a sequence
+	AutoIncrement *AutoIncrement // nil when no column is filled
 	Keyed         bool           // of a Sequence: it counts by the Key of the tables that it fills
 	Columns       []Column       // in table order
 	// Authoritative says that Columns is the whole table in its order, so that an INSERT without a column list
@@ -99,11 +101,12 @@ func (t *Table) Column(name string) (Column, bool) {
 	return Column{}, false
 }
 
-// AutoIncrement binds a column to the sequence that fills it.
+// AutoIncrement binds a column to the sequence or the generator that fills it.
 type AutoIncrement struct {
 	Column           string
-	SequenceKeyspace string
+	SequenceKeyspace string // both are empty with a Generator
 	SequenceTable    string
+	Generator        *Generator // nil with a sequence
 	// Key is the column by whose value rows are counted separately, in a keyed
 	// sequence; empty for a sequence of the whole table. Vitess has no such key.
 	Key string

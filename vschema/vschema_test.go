@@ -85,6 +85,15 @@ func describe(v *vschema.VSchema) string {
 			fmt.Fprint(&b, " sharded")
 		}
 		fmt.Fprintln(&b)
+		for _, g := range k.Generators() {
+			fmt.Fprintf(&b, "  generator %s type=%s", g.Name, g.Type)
+			for _, params := range []any{g.Snowflake, g.Segments} {
+				if text, err := json.Marshal(params); err == nil && string(text) != "null" {
+					fmt.Fprintf(&b, " %s", text)
+				}
+			}
+			fmt.Fprintln(&b)
+		}
 		for _, v := range k.Vindexes() {
 			fmt.Fprintf(&b, "  vindex %s type=%s params=%v owner=%q unique=%v functional=%v\n",
 				v.Name, v.Type, v.Params, v.Owner, v.Unique, v.Vindex != nil)
@@ -102,7 +111,11 @@ func describe(v *vschema.VSchema) string {
 			}
 			fmt.Fprintln(&b)
 			if a := t.AutoIncrement; a != nil {
-				fmt.Fprintf(&b, "    %s <- keyspace %s table %s", a.Column, a.SequenceKeyspace, a.SequenceTable)
+				if a.Generator != nil {
+					fmt.Fprintf(&b, "    %s <- keyspace %s generator %s", a.Column, a.Generator.Keyspace, a.Generator.Name)
+				} else {
+					fmt.Fprintf(&b, "    %s <- keyspace %s table %s", a.Column, a.SequenceKeyspace, a.SequenceTable)
+				}
 				if a.Key != "" {
 					fmt.Fprintf(&b, " by %s", a.Key)
 				}
@@ -250,6 +263,9 @@ func checkBindings(t *testing.T, v *vschema.VSchema) {
 			checkSharding(t, k, table)
 			a := table.AutoIncrement
 			if a == nil {
+				continue
+			}
+			if a.Generator != nil && a.Column != "" {
 				continue
 			}
 			ks, ok := v.Keyspace(a.SequenceKeyspace)

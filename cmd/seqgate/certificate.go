@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/tls"
@@ -14,9 +13,10 @@ import (
 	"math/big"
 	"net"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/admin"
 )
 
 // certificateFiles are PEM files that are used towards clients; "" for none.
@@ -32,11 +32,9 @@ type certificates struct {
 	log     *slog.Logger
 	current atomic.Pointer[tls.Config]
 	tried   [3][]byte // what the files held when they were read last
-}
 
-// reloadInterval is how often the files are looked at. They are small: all of
-// them is read, since a time of change may hide a second change.
-const reloadInterval = 2 * time.Second
+	loaded, failed atomic.Int64 // reloads
+}
 
 // newCertificates reads the files; key is that of a generated certificate.
 func newCertificates(files certificateFiles, key *rsa.PrivateKey, log *slog.Logger) (*certificates, error) {
@@ -67,43 +65,19 @@ func (c *certificates) config() *tls.Config {
 	return config
 }
 
-// watch runs until stop is called.
-func (c *certificates) watch(ctx context.Context, signals <-chan os.Signal) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { c.run(ctx, signals) })
-	return func() {
-		cancel()
-		running.Wait()
-	}
-}
-
-// run reads the files again when they have changed, and at each signal, until
-// ctx is done.
-func (c *certificates) run(ctx context.Context, signals <-chan os.Signal) {
-	ticker := time.NewTicker(reloadInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-signals:
-			c.log.Info("asked to reload: the files of the tls section are read again, all else needs a restart")
-			c.tried = [3][]byte{}
-		case <-ticker.C:
-		}
-		c.reload()
-	}
+// counts gives how often the files were read again.
+func (c *certificates) counts() admin.Reloads {
+	return admin.Reloads{OK: c.loaded.Load(), Failed: c.failed.Load()}
 }
 
 // reload takes files that have changed. Those that are broken, or of which one
 // is still to follow, change nothing; it is told once.
-func (c *certificates) reload() {
+func (c *certificates) reload(asked bool) {
 	if c.files == (certificateFiles{}) {
 		return
 	}
 	read, err := c.files.read()
-	if sameFiles(read, c.tried) {
+	if !asked && sameFiles(read, c.tried) {
 		return
 	}
 	c.tried = read
@@ -112,6 +86,7 @@ func (c *certificates) reload() {
 		config, err = c.files.parse(read)
 	}
 	if err != nil {
+		c.failed.Add(1)
 		c.log.Error("certificates not loaded, the old ones stay", "err", err)
 		return
 	}
@@ -119,6 +94,7 @@ func (c *certificates) reload() {
 		config.Certificates = c.current.Load().Certificates // the generated one
 	}
 	c.current.Store(config)
+	c.loaded.Add(1)
 	shown := config.Certificates[0].Leaf
 	c.log.Info("certificates loaded", "serial", shown.SerialNumber.Text(16), "until", shown.NotAfter)
 }

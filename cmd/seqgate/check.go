@@ -9,13 +9,14 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seqgate/seqgate/vschema"
 )
 
 var checkAbout = fmt.Sprintf(`Validates the configuration and the vschema, and lists everything wrong in them by file and line (exit code 2). Then
-compares the servers' tables with them: what would make INSERTs fail or ids repeat is an error (exit code 1), a server
-that cannot be reached, or answers nothing for %v, a warning. It changes nothing.`, 2*silence)
+compares the servers' tables with them, on every shard: what would make INSERTs fail, ids repeat or rows not be found is
+an error (exit code 1), a server that cannot be reached, or answers nothing for %v, a warning. It changes nothing.`, 2*silence)
 
 // runCheck is `seqgate check`.
 func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
@@ -39,8 +40,13 @@ func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err erro
 	for _, b := range list {
 		c.checkBinding(ctx, b)
 	}
+	c.checkGenerators(ctx, time.Now())
+	c.checkAPI()
 	if cfg.VSchema == nil {
 		c.reportUnusable(len(list) == 0)
+	}
+	for _, k := range cfg.Keyspaces {
+		c.checkSharding(ctx, k)
 	}
 	return c.summary()
 }
@@ -92,14 +98,16 @@ func (c *checker) ok(subject any, format string, args ...any) {
 func (c *checker) connect() {
 	_, _ = c.cluster.reach() // all at the same time; each is asked for its own error below
 	for _, k := range c.cfg.Keyspaces {
-		s, err := c.cluster.server(k.Name)
-		switch {
-		case err == nil:
-			c.servers = append(c.servers, s)
-		case unreachable(err):
-			c.warn(k.Name, "the server cannot be reached, its tables are not checked: %v", err)
-		default:
-			c.fail(k.Name, "%v", err)
+		for i, shard := range k.Shards {
+			s, err := c.cluster.open[k.Name][i]()
+			switch {
+			case err == nil:
+				c.servers = append(c.servers, s)
+			case unreachable(err):
+				c.warn(k.serverName(shard), "the server cannot be reached, its tables are not checked: %v", err)
+			default:
+				c.fail(k.serverName(shard), "%v", err)
+			}
 		}
 	}
 }
@@ -117,7 +125,7 @@ func (c *checker) checkBinding(ctx context.Context, b binding) {
 		row = c.checkSequence(ctx, s, b.sequence)
 	}
 	for _, f := range b.fills {
-		if s := c.servers.of(f.keyspace); s != nil {
+		for _, s := range c.reached(f.tableName) {
 			c.checkFilled(ctx, s, f, b.sequence, row)
 		}
 	}
@@ -199,20 +207,20 @@ func rowFaults(quoted string, rows []seqRow, last int64) (faults []string) {
 
 // checkFilled checks a column that a sequence fills. row is nil when the sequence itself is at fault or away.
 func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tableName, row *seqRow) {
+	name := s.named(f.table)
 	t, ok := s.table(f.table)
 	if !ok {
-		c.fail(f.tableName, "the table is missing in database %s, or the vschema names it wrongly: %s", s.database,
-			vschema.Suggest(f.table, slices.Collect(maps.Keys(s.tables))))
+		c.missingTable(s, f.table)
 		return
 	}
-	c.checkColumnList(f.tableName, t)
-	c.checkKeyColumn(f.tableName, t)
+	c.checkColumnList(f.tableName, name, t)
+	c.checkKeyColumn(f.tableName, name, t)
 	column, ok := t.column(f.column)
 	if !ok {
-		c.fail(f.tableName, "the auto_increment column %s is missing: %s", f.column, vschema.Suggest(f.column, columnNames(t.columns)))
+		c.fail(name, "the auto_increment column %s is missing: %s", f.column, vschema.Suggest(f.column, columnNames(t.columns)))
 		return
 	}
-	subject := f.String() + "." + column.name
+	subject := name.String() + "." + column.name
 	if column.maxID() == 0 {
 		c.fail(subject, "a %s holds no sequence's ids: make it a BIGINT", column.dataType)
 		return
@@ -226,6 +234,16 @@ func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tab
 		return
 	}
 	c.checkRange(subject, column, from, row, used)
+}
+
+// missingTable tells of a table that the vschema names and a server lacks.
+func (c *checker) missingTable(s *server, table string) {
+	if len(s.tables) == 0 {
+		c.fail(s.named(table), "the table is missing: the database %s has no tables", s.database)
+		return
+	}
+	c.fail(s.named(table), "the table is missing in database %s, or the vschema names it wrongly: %s", s.database,
+		vschema.Suggest(table, slices.Collect(maps.Keys(s.tables))))
 }
 
 // checkRange checks that the sequence is above the ids in use and below the end of the column's type.
@@ -261,9 +279,9 @@ func rangeFault(next int64, used usedIDs, column dbColumn) (fault string, fatal 
 	return "", false
 }
 
-// checkColumnList holds an authoritative list of columns against the table: INSERTs without a list of their own are
-// understood by it.
-func (c *checker) checkColumnList(name tableName, t *dbTable) {
+// checkColumnList holds an authoritative list of columns against the table, printed as subject: INSERTs without a list of
+// their own are understood by it.
+func (c *checker) checkColumnList(name, subject tableName, t *dbTable) {
 	if c.cfg.VSchema == nil {
 		return
 	}
@@ -284,13 +302,13 @@ func (c *checker) checkColumnList(name tableName, t *dbTable) {
 		}
 	}
 	if !slices.EqualFunc(want, got, strings.EqualFold) {
-		c.fail(name, "the vschema's authoritative columns are %s, the table's are %s: correct the vschema",
+		c.fail(subject, "the vschema's authoritative columns are %s, the table's are %s: correct the vschema",
 			strings.Join(want, ", "), strings.Join(got, ", "))
 	}
 }
 
-// checkKeyColumn checks the column by which a keyed sequence counts a table's rows.
-func (c *checker) checkKeyColumn(name tableName, t *dbTable) {
+// checkKeyColumn checks the column by which a keyed sequence counts the rows of a table, which is printed as subject.
+func (c *checker) checkKeyColumn(name, subject tableName, t *dbTable) {
 	if c.cfg.VSchema == nil {
 		return
 	}
@@ -302,9 +320,9 @@ func (c *checker) checkKeyColumn(name tableName, t *dbTable) {
 	column, ok := t.column(declared.AutoIncrement.Key)
 	switch {
 	case !ok:
-		c.fail(name, "the key column %s is missing: %s", declared.AutoIncrement.Key, vschema.Suggest(declared.AutoIncrement.Key, columnNames(t.columns)))
+		c.fail(subject, "the key column %s is missing: %s", declared.AutoIncrement.Key, vschema.Suggest(declared.AutoIncrement.Key, columnNames(t.columns)))
 	case column.maxID() == 0 && !slices.Contains([]string{"char", "varchar", "binary", "varbinary"}, column.dataType):
-		c.fail(name, "the key column %s is a %s: use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", column.name, column.dataType)
+		c.fail(subject, "the key column %s is a %s: use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", column.name, column.dataType)
 	}
 }
 

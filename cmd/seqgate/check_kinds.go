@@ -75,7 +75,7 @@ func spread(stripes []sequence.Stripe) string {
 
 // stripes lists the stripes of a sequence. It returns what it found also with an error.
 func (c *cluster) stripes(ctx context.Context, name tableName) (stripes []sequence.Stripe, err error) {
-	k, err := c.keyspace(name.keyspace)
+	k, err := c.unsharded(name.keyspace)
 	if err != nil {
 		return nil, err
 	}
@@ -94,24 +94,24 @@ func (c *cluster) usedStripes(ctx context.Context, b binding, stripes []sequence
 		return used, nil
 	}
 	l, from := c.layout(b.sequence), leastNext(stripes)
-	for _, f := range b.fills {
-		s, err := c.server(f.keyspace)
-		if err != nil {
-			return nil, err
-		}
-		t, ok := s.table(f.table)
+	places, err := c.locate(b)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range places {
+		t, ok := p.server.table(p.table)
 		if !ok {
 			continue
 		}
-		column, err := t.filledColumn(f.column)
+		column, err := t.filledColumn(p.column)
 		if err != nil {
 			return nil, err
 		}
 		id := quote(column.name)
-		err = s.eachMax(ctx, fmt.Sprintf("SELECT %s DIV %d MOD %d + 1, MAX(%[1]s) FROM %[4]s WHERE %[1]s >= %[5]d GROUP BY 1",
-			id, l.Chunk, l.Stripes, s.quoted(f.table), from), func(stripe int, last int64) { used[stripe] = max(used[stripe], last) })
+		err = p.server.eachMax(ctx, fmt.Sprintf("SELECT %s DIV %d MOD %d + 1, MAX(%[1]s) FROM %[4]s WHERE %[1]s >= %[5]d GROUP BY 1",
+			id, l.Chunk, l.Stripes, p.server.quoted(p.table), from), func(stripe int, last int64) { used[stripe] = max(used[stripe], last) })
 		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", f.tableName, err)
+			return nil, fmt.Errorf("table %s: %w", p.server.named(p.table), err)
 		}
 	}
 	return used, nil

@@ -13,7 +13,9 @@ import (
 
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/idapi"
 	"github.com/seqgate/seqgate/sequence/keyed"
+	"github.com/seqgate/seqgate/sequence/worker"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -22,28 +24,39 @@ import (
 //go:embed seqgate.yaml
 var sampleConfig []byte
 
-// Config is what one seqgate runs with. seqgate.yaml explains each key. Nothing in it is reloaded while seqgate runs,
-// but the contents of the files that TLS names towards clients.
+// Config is what one seqgate runs with. seqgate.yaml explains each key. What of it is reloaded while seqgate runs
+// is listed in reload_config.go.
 type Config struct {
 	Listen []string // "host:port" or "unix:/path", one or more
 	// Advertise is where other seqgates reach this one, for keyed sequences: "host:port". When empty, it is the first of
 	// Listen that names a host.
 	Advertise string
+	// WorkerIDs is where the worker ids of snowflakes come from.
+	WorkerIDs WorkerIDs
 	// Users may connect to seqgate. When nil, clients log in with their own MySQL user and password instead, which
 	// the backend checks.
 	Users           []User
 	VSchema         *vschema.VSchema // nil: a table t is filled when t_seq stands beside it
+	VSchemaFile     string           // where it is from; "" for none
+	VSchemaRead     readFiles        // with that file, and those that its vindexes name
 	Keyspaces       []Keyspace       // in the file's order, one or more
 	DefaultKeyspace string           // for a client that names no database
 	Sequences       Sequences
 	Tables          Tables
+	Transactions    string // over several shards: TransactionsInOrder or TransactionsXA
 	Admin           Admin
+	API             API
 	TLS             TLS
 	Limits          Limits
 	Timeouts        Timeouts
 	ProxyProtocol   ProxyProtocol
+	LameduckPeriod  time.Duration // how long clients are still let in after readiness is off
 	DrainTimeout    time.Duration // how long statements in flight may take to end at a stop
 	Log             Log
+	Tracing         Tracing
+
+	file  string            // that it is from; "" for none
+	given map[string]string // what each key was given, by its path; nil when there is no file
 }
 
 // User may connect to seqgate.
@@ -51,14 +64,26 @@ type User struct {
 	Name, Password string
 	Plugin         string // caching_sha2_password or mysql_native_password
 	Require        proxy.UserTLS
-	MaxConnections int // 0: Limits.PerUser
+	MaxConnections int  // 0: Limits.PerUser
+	VSchemaDDL     bool // may use ALTER VSCHEMA, without Rights
+	Rights         proxy.Rights
 }
 
 // Keyspace is one logical database and the servers that hold it.
 type Keyspace struct {
-	Name   string
-	Shards []Shard // this version takes exactly one, named wholeRange
+	Name string
+	// Shards are all of the keyspace, in the order of the keyspace ids that they hold; an unsharded keyspace has one,
+	// named wholeRange.
+	Shards []Shard
+	// Layout says which keyspace ids each shard holds; nil for an unsharded keyspace.
+	Layout *vschema.Shards
 }
+
+// How transactions of several shards commit: shard by shard in the order in which they were used, or in two phases.
+const (
+	TransactionsInOrder = "in_order"
+	TransactionsXA      = "xa"
+)
 
 // wholeRange is the name of the only shard of an unsharded keyspace: the key range without ends, as Vitess writes it.
 const wholeRange = "-"
@@ -75,15 +100,11 @@ type Shard struct {
 	SessionUser string
 }
 
-// Admin is the status page and the metrics.
-type Admin struct {
-	Listen string // "host:port"; empty: off
-}
-
 // Log is seqgate's own log, on standard error.
 type Log struct {
 	Level  slog.Level
-	Format string // "text" or "json"
+	Format string        // "text", "json", or "auto": text on a terminal
+	Slow   time.Duration // statements that take that long are logged; 0: none
 }
 
 // TLS is encryption on both sides of seqgate.
@@ -109,12 +130,15 @@ func defaultConfig() *Config {
 		Sequences: Sequences{
 			Refill: RefillForUpdate, MinLifetime: 15 * time.Minute, MaxStep: 1_000_000, Timeout: 5 * time.Second, Prefetch: 10, Lease: keyed.DefaultLease,
 		},
+		WorkerIDs:    WorkerIDs{Store: storeTable, Lease: worker.DefaultLease, Quarantine: worker.DefaultLease, MaxSkew: worker.DefaultMaxSkew},
 		Tables:       Tables{OnExplicitID: proxy.ExplicitAdvance},
+		Transactions: TransactionsInOrder,
+		API:          API{MaxN: idapi.DefaultMaxN, Connections: 1000},
 		TLS:          TLS{Backend: TLSAsClient},
 		Limits:       Limits{Connections: 10_000, IdleBackends: backend.DefaultMaxIdle},
 		Timeouts:     Timeouts{Handshake: proxy.DefaultHandshakeTimeout, Read: 30 * time.Second, Write: time.Minute},
 		DrainTimeout: 10 * time.Second,
-		Log:          Log{Level: slog.LevelInfo, Format: "text"},
+		Log:          Log{Level: slog.LevelInfo, Format: "auto"},
 	}
 }
 
@@ -128,7 +152,11 @@ func LoadConfig(path string, getenv func(string) string) (*Config, error) {
 	}
 	r := newConfigReader(getenv)
 	r.readFile(path, data)
-	return r.finish()
+	cfg, err := r.finish()
+	if err == nil {
+		cfg.file, cfg.given = path, r.given()
+	}
+	return cfg, err
 }
 
 // UpstreamConfig is the configuration for one unsharded server without a file: a keyspace named as the database of the
@@ -147,9 +175,13 @@ func (r *configReader) finish() (*Config, error) {
 	r.readEnvironment()
 	r.loadVSchema()
 	r.checkKeyspaces()
+	r.layOutShards()
 	r.checkOverrides()
 	r.checkStores()
 	r.checkTables()
+	r.checkWorkers()
+	r.checkAPI()
+	r.checkAdmin()
 	r.loadCertificates()
 	if len(r.errs) > 0 {
 		r.errs.Sort()
@@ -163,34 +195,22 @@ func (r *configReader) loadVSchema() {
 	if !ok || r.vschemaFile == "" {
 		return
 	}
-	data, err := os.ReadFile(r.vschemaFile)
-	if err != nil {
-		r.fail(v, "%s: %s", r.vschemaFile, readError(err))
+	loaded, files, err := readVSchema(r.vschemaFile)
+	switch {
+	case files[r.vschemaFile] == nil:
+		r.fail(v, "%v", err) // the line that names it is the one to look at
 		return
-	}
-	loaded, err := vschema.LoadFiles(r.vschemaFile, data, r.readVindexFile)
-	if err != nil {
+	case err != nil:
 		r.addErrors(err)
 		return
 	}
-	if unserved := loaded.Unserved(); len(unserved) > 0 {
-		r.addErrors(unserved)
-		return
-	}
+	r.cfg.VSchemaFile, r.cfg.VSchemaRead = r.vschemaFile, files
 	r.cfg.VSchema = loaded
 	for _, k := range loaded.Keyspaces() {
 		if _, ok := r.cfg.Keyspace(k.Name); !ok {
 			r.fail(v, "%s has the keyspace %q, which has no servers: add it to keyspaces", filepath.Base(r.vschemaFile), k.Name)
 		}
 	}
-}
-
-// readVindexFile reads a file that a vindex names, beside the vschema unless its path is absolute.
-func (r *configReader) readVindexFile(path string) ([]byte, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(r.vschemaFile), path)
-	}
-	return os.ReadFile(path)
 }
 
 // checkKeyspaces finds the default keyspace, the only one when none is named. There is always one: its server is the one

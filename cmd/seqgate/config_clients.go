@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"net/netip"
 	"os"
 	"slices"
@@ -109,12 +110,16 @@ func (r *configReader) users(v value) []User {
 	return users
 }
 
+// userRights are what a user may do, each more than those before.
+var userRights = []string{string(proxy.RightsRead), string(proxy.RightsWrite), string(proxy.RightsAdmin)}
+
 // authPlugins are the ways to prove a password, the default first.
 var authPlugins = []string{"caching_sha2_password", "mysql_native_password"}
 
 func (r *configReader) user(v value) User {
 	u := User{Plugin: authPlugins[0], Require: proxy.UserTLSNone}
 	var named bool
+	var ddl value
 	var passwords []string
 	password := func(kind string, read func(value) string) func(value) {
 		return func(v value) {
@@ -136,6 +141,8 @@ func (r *configReader) user(v value) User {
 
 		"require":         func(v value) { u.Require = r.requirement(v) },
 		"max_connections": func(v value) { u.MaxConnections = r.limit(v) },
+		"vschema_ddl":     func(v value) { u.VSchemaDDL, ddl = r.bool(v), v },
+		"rights":          func(v value) { u.Rights = proxy.Rights(r.oneOf(v, userRights...)) },
 	})
 	switch {
 	case v.node.Kind != yaml.MappingNode:
@@ -144,6 +151,9 @@ func (r *configReader) user(v value) User {
 		r.fail(v, "the password is missing: write one of password, password_env, password_file")
 	case len(passwords) > 1:
 		r.fail(v, "more than one password: leave one of %s", strings.Join(passwords, ", "))
+	}
+	if u.VSchemaDDL && (u.Rights == proxy.RightsRead || u.Rights == proxy.RightsWrite) {
+		r.fail(ddl, "ALTER VSCHEMA needs rights: admin: write that, or remove vschema_ddl")
 	}
 	if !named {
 		r.fail(v, `the key "name" is missing: write name: USER`)
@@ -162,17 +172,35 @@ func (r *configReader) passwordFromEnv(v value) string {
 
 // passwordFromFile takes the file's text without the line end that editors add.
 func (r *configReader) passwordFromFile(v value) string {
+	return r.secretFromFile(v, `a user without a password has password: ""`)
+}
+
+// namedFile is a file that holds a secret, and whose key names it.
+type namedFile struct {
+	path string // of the key
+	hash [sha256.Size]byte
+}
+
+// readSecret reads such a file, and remembers which it was.
+func (r *configReader) readSecret(v value, path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	r.read = append(r.read, namedFile{v.path, sha256.Sum256(data)})
+	return data, err
+}
+
+// secretFromFile is that of any secret; instead tells what to write in place of an empty file.
+func (r *configReader) secretFromFile(v value, instead string) string {
 	path := r.filePath(v)
 	if path == "" {
 		return ""
 	}
-	data, err := os.ReadFile(path)
-	password := strings.TrimRight(string(data), "\r\n")
+	data, err := r.readSecret(v, path)
+	secret := strings.TrimRight(string(data), "\r\n")
 	switch {
 	case err != nil:
 		r.fail(v, "%s: %s", path, readError(err))
-	case password == "":
-		r.fail(v, "%s is empty: a user without a password has password: \"\"", path)
+	case secret == "":
+		r.fail(v, "%s is empty: %s", path, instead)
 	}
-	return password
+	return secret
 }

@@ -56,23 +56,26 @@ type configReader struct {
 	getenv func(string) string
 	dir    string           // of the configuration file: relative paths in it start here
 	set    map[string]value // what was given, by its key's path; the last wins
+	read   []namedFile      // that values name
 	errs   vschema.Errors
 
 	// settings read the value of each key by its path. plain are those of one line, which the environment may set.
 	settings, plain map[string]func(value)
 
 	vschemaFile, caFile string
-	needClientCA        []value // what needs tls.client_ca
+	needClientCA        []value                // what needs tls.client_ca
+	shardsOf            map[string]givenShards // by keyspace
 }
 
 func newConfigReader(getenv func(string) string) *configReader {
-	r := &configReader{cfg: defaultConfig(), getenv: getenv, set: map[string]value{}}
+	r := &configReader{cfg: defaultConfig(), getenv: getenv, set: map[string]value{}, shardsOf: map[string]givenShards{}}
 	c := r.cfg
 	r.plain = map[string]func(value){
 		"listen":                  func(v value) { c.Listen = r.listen(v) },
 		"advertise":               func(v value) { c.Advertise = r.advertise(v) },
 		"vschema":                 func(v value) { r.vschemaFile = r.filePath(v) },
 		"default_keyspace":        func(v value) { c.DefaultKeyspace = r.text(v) },
+		"transactions":            func(v value) { c.Transactions = r.oneOf(v, TransactionsInOrder, TransactionsXA) },
 		"sequences.refill":        func(v value) { c.Sequences.Refill = r.refill(v) },
 		"sequences.min_lifetime":  func(v value) { c.Sequences.MinLifetime = r.duration(v, time.Nanosecond) },
 		"sequences.max_step":      func(v value) { c.Sequences.MaxStep = r.count(v) },
@@ -83,6 +86,13 @@ func newConfigReader(getenv func(string) string) *configReader {
 		"sequences.auto_create":   func(v value) { c.Sequences.AutoCreate = r.bool(v) },
 		"tables.on_explicit_id":   func(v value) { c.Tables.OnExplicitID = r.explicitPolicy(v) },
 		"admin.listen":            func(v value) { c.Admin.Listen = r.adminListen(v) },
+		"admin.password":          func(v value) { c.Admin.Password = r.adminPassword(v) },
+		"admin.password_env":      func(v value) { c.Admin.Password = r.passwordFromEnv(v) },
+		"admin.password_file":     func(v value) { c.Admin.Password = r.adminPasswordFile(v) },
+		"api.listen":              func(v value) { c.API.Listen = r.adminListen(v) },
+		"api.tls":                 func(v value) { c.API.TLS = r.bool(v) },
+		"api.connections":         func(v value) { c.API.Connections = r.limit(v) },
+		"api.max_n":               func(v value) { c.API.MaxN = r.apiMost(v) },
 		"tls.cert":                func(v value) { c.TLS.Clients.Cert = r.filePath(v) },
 		"tls.key":                 func(v value) { c.TLS.Clients.Key = r.filePath(v) },
 		"tls.client_ca":           func(v value) { c.TLS.Clients.ClientCA = r.filePath(v) },
@@ -97,14 +107,19 @@ func newConfigReader(getenv func(string) string) *configReader {
 		"timeouts.read":           func(v value) { c.Timeouts.Read = r.duration(v, time.Nanosecond) },
 		"timeouts.write":          func(v value) { c.Timeouts.Write = r.duration(v, time.Nanosecond) },
 		"proxy_protocol.from":     func(v value) { c.ProxyProtocol.From = r.prefixes(v) },
+		"lameduck_period":         func(v value) { c.LameduckPeriod = r.duration(v, 0) },
 		"drain_timeout":           func(v value) { c.DrainTimeout = r.duration(v, 0) },
 		"log.level":               func(v value) { r.logLevel(v) },
-		"log.format":              func(v value) { c.Log.Format = r.oneOf(v, "text", "json") },
+		"log.format":              func(v value) { c.Log.Format = r.oneOf(v, "text", "json", "auto") },
+		"log.slow":                func(v value) { c.Log.Slow = r.duration(v, 0) },
+		"tracing.ratio":           func(v value) { c.Tracing.Ratio = r.ratio(v) },
 	}
+	maps.Copy(r.plain, r.workerSettings())
 	r.settings = maps.Clone(r.plain)
 	r.settings["users"] = func(v value) { c.Users = r.users(v) }
 	r.settings["keyspaces"] = func(v value) { c.Keyspaces = r.keyspaces(v) }
 	r.settings["sequences.overrides"] = func(v value) { c.Sequences.Overrides = r.overrides(v) }
+	r.settings["api.tokens"] = func(v value) { c.API.Tokens = r.apiTokens(v) }
 	r.settings["tables.overrides"] = func(v value) { c.Tables.Overrides = r.tableOverrides(v) }
 	return r
 }

@@ -246,7 +246,7 @@ func (c *Config) hasKeyed() bool {
 // checkTables finds the overrides of tables that no sequence fills.
 func (r *configReader) checkTables() {
 	r.checkKnown("tables.overrides", "table filled by a sequence", slices.Sorted(maps.Keys(r.cfg.Tables.Overrides)),
-		func(t *vschema.Table) bool { return t.AutoIncrement != nil })
+		func(t *vschema.Table) bool { return t.AutoIncrement != nil && t.AutoIncrement.Generator == nil })
 }
 
 // checkKeyspacesOf finds the names below a key that begin with no keyspace.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -107,8 +108,8 @@ func TestLoadConfigValues(t *testing.T) {
 listen: [127.0.0.1:1, "unix:/tmp/s"]
 users:
   - {name: one, password: 0123}
-  - {name: two, password_env: PW, plugin: mysql_native_password, require: tls, max_connections: 7}
-  - {name: three, password_file: pw}
+  - {name: two, password_env: PW, plugin: mysql_native_password, require: tls, max_connections: 7, rights: write}
+  - {name: three, password_file: pw, vschema_ddl: true}
 vschema: v.json
 keyspaces:
   b: {shards: {"-": "u:p@unix(/tmp/m)/db_b"}}
@@ -117,7 +118,7 @@ default_keyspace: a
 sequences: {refill: cas, min_lifetime: 1m, max_step: 5, timeout: 1s, overrides: {a.s: {refill: increment}}}
 admin: {listen: "127.0.0.1:9"}
 drain_timeout: 0s
-log: {level: debug, format: json}
+log: {level: debug, format: json, slow: 2s}
 limits: {connections: 5, per_user: 3}
 timeouts: {handshake: 1s, idle: 1m, read: 2s, write: 3s}
 proxy_protocol: {from: [10.0.0.0/8, 127.0.0.1, "fd00::/8"]}
@@ -138,8 +139,8 @@ tls: {required: true}
 	}
 	check("Listen", c.Listen, []string{"127.0.0.1:1", "unix:/tmp/s"})
 	check("Users", c.Users, []User{
-		{"one", "0123", "caching_sha2_password", "none", 0}, {"two", "from env", "mysql_native_password", "tls", 7},
-		{"three", "from file", "caching_sha2_password", "none", 0}})
+		{"one", "0123", "caching_sha2_password", "none", 0, false, ""}, {"two", "from env", "mysql_native_password", "tls", 7, false, "write"},
+		{"three", "from file", "caching_sha2_password", "none", 0, true, ""}})
 	check("Limits", c.Limits, Limits{Connections: 5, PerUser: 3, IdleBackends: 100})
 	check("Timeouts", c.Timeouts, Timeouts{Handshake: time.Second, Idle: time.Minute, Read: 2 * time.Second, Write: 3 * time.Second})
 	check("ProxyProtocol", fmt.Sprint(c.ProxyProtocol.From), "[10.0.0.0/8 127.0.0.1/32 fd00::/8]")
@@ -151,9 +152,9 @@ tls: {required: true}
 	})
 	check("refill of a.s", c.Sequences.Of("a", "s").Refill, RefillIncrement)
 	check("refill of a.t", c.Sequences.Of("a", "t").Refill, RefillCAS)
-	check("Admin", c.Admin, Admin{"127.0.0.1:9"})
+	check("Admin", c.Admin, Admin{Listen: "127.0.0.1:9"})
 	check("DrainTimeout", c.DrainTimeout, time.Duration(0))
-	check("Log", c.Log, Log{slog.LevelDebug, "json"})
+	check("Log", c.Log, Log{slog.LevelDebug, "json", 2 * time.Second})
 	check("keyspaces in order", []string{c.Keyspaces[0].Name, c.Keyspaces[1].Name}, []string{"b", "a"})
 	a, ok := c.Keyspace("a")
 	check("Keyspace a", ok, true)
@@ -189,7 +190,7 @@ func TestEnvironmentWins(t *testing.T) {
 	}
 	c := loadText(t, mainKeyspace+"listen: 127.0.0.1:4\nsequences: {refill: cas, max_step: 7}\nlog: {format: json}\n", vars)
 	got := []any{c.Listen, c.Sequences.Refill, c.Sequences.MaxStep, c.Log, c.TLS.Backend, c.Admin.Listen, fmt.Sprint(c.ProxyProtocol.From), c.Limits.PerUser}
-	want := []any{[]string{"127.0.0.1:5", "unix:/x"}, RefillIncrement, int64(7), Log{slog.LevelWarn, "json"}, TLSRequired, ":1", "[10.0.0.1/32 fd00::1/128]", 2}
+	want := []any{[]string{"127.0.0.1:5", "unix:/x"}, RefillIncrement, int64(7), Log{slog.LevelWarn, "json", 0}, TLSRequired, ":1", "[10.0.0.1/32 fd00::1/128]", 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
@@ -217,11 +218,11 @@ func TestSample(t *testing.T) {
 	want.Sequences.Overrides = map[string]SequenceOverride{}
 	want.Tables.Overrides = map[string]TableOverride{}
 	got.Keyspaces, want.Keyspaces = nil, nil
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("the sample states other than the defaults (-default +sample):\n%s", diff)
 	}
-	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|advertise|default_keyspace|cert|key|client_ca|ca):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
-	r := newConfigReader(env(map[string]string{"REPORT_PASSWORD": "x"}))
+	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|advertise|worker_id|keyspace|dir|servers|path|user|password|password_env|password_file|default_keyspace|cert|key|client_ca|ca|tokens):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
+	r := newConfigReader(env(map[string]string{"REPORT_PASSWORD": "x", "ADMIN_PASSWORD": "x", "BATCH_TOKEN": "0123456789abcdef"}))
 	r.readFile("seqgate.yaml", shown)
 	for _, e := range r.errs {
 		if !strings.Contains(e.Message, "no such file") {

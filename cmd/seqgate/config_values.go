@@ -63,6 +63,25 @@ func badListen(addr string) string {
 // maxSocketPath is what Linux has room for in the address of a socket.
 const maxSocketPath = 107
 
+// addresses reads a list of host:port; in one line they are separated by commas.
+func (r *configReader) addresses(v value) (addrs []string) {
+	add := func(v value, addr string) {
+		addr = strings.TrimSpace(addr)
+		if badListen(addr) != "" || strings.HasPrefix(addr, "unix:") {
+			r.fail(v, "%q is no address: write host:port", addr)
+		}
+		addrs = append(addrs, addr)
+	}
+	if !v.isText() {
+		r.eachItem(v, "[10.0.0.5:2379]", func(v value) { add(v, r.text(v)) })
+		return addrs
+	}
+	for addr := range strings.SplitSeq(v.node.Value, ",") {
+		add(v, addr)
+	}
+	return addrs
+}
+
 func (r *configReader) advertise(v value) string {
 	addr := r.text(v)
 	host, _, _ := net.SplitHostPort(addr) // badListen says what is wrong with it
@@ -99,7 +118,9 @@ func (r *configReader) keyspace(name string, v value) Keyspace {
 	given := false
 	r.fields(v, map[string]func(value){"shards": func(v value) {
 		given = true
-		k.Shards = r.shards(v)
+		given := givenShards{at: v}
+		k.Shards, given.names = r.shards(v)
+		r.shardsOf[name] = given
 	}})
 	if !given && v.node.Kind == yaml.MappingNode {
 		r.fail(v, `the key "shards" is missing: write shards: {"-": "user:password@tcp(127.0.0.1:3306)/%s"}`, name)
@@ -107,29 +128,27 @@ func (r *configReader) keyspace(name string, v value) Keyspace {
 	return k
 }
 
-func (r *configReader) shards(v value) []Shard {
-	var shards []Shard
-	var count int
-	sharded := false
+// shards gives the shards whose DSNs are right, and the names of all.
+func (r *configReader) shards(v value) (shards []Shard, names []string) {
 	r.eachKey(v, func(name string, _ *yaml.Node, v value) {
-		count++
-		sharded = sharded || name != wholeRange
+		names = append(names, name)
 		if s, ok := r.shard(name, v); ok {
 			shards = append(shards, s)
 		}
 	})
-	switch {
-	case sharded:
-		r.fail(v, `sharded keyspaces are not supported yet in this version: write one shard named "-"`)
-	case v.node.Kind == yaml.MappingNode && count == 0:
+	if v.node.Kind == yaml.MappingNode && len(names) == 0 {
 		r.fail(v, `no shard: write "-": "user:password@tcp(127.0.0.1:3306)/database"`)
 	}
-	return shards
+	return shards, names
 }
 
 // shard reads a DSN. No error repeats it: it has a password.
 func (r *configReader) shard(name string, v value) (Shard, bool) {
 	const form = "write user:password@tcp(host:port)/database or user:password@unix(/path)/database"
+	v, ok := r.dsnText(v)
+	if !ok {
+		return Shard{}, false // that is told already
+	}
 	if !v.isText() || v.node.Value == "" {
 		r.fail(v, "the DSN is missing: %s", form)
 		return Shard{}, false

@@ -155,7 +155,9 @@ func bindings(cfg *Config, ss servers) []binding {
 		vschemaBindings(cfg, all)
 	} else {
 		for _, s := range ss {
-			s.conventionBindings(all)
+			if s.shard == "" { // a sharded keyspace needs a vschema
+				s.conventionBindings(all)
+			}
 		}
 	}
 	list := make([]binding, 0, len(all))
@@ -170,8 +172,9 @@ func vschemaBindings(cfg *Config, all map[tableName][]filled) {
 	for _, k := range cfg.VSchema.Keyspaces() {
 		for _, t := range k.Tables() {
 			if a := t.AutoIncrement; a != nil {
-				name := tableName{a.SequenceKeyspace, a.SequenceTable}
-				all[name] = append(all[name], filled{tableName{k.Name, t.Name}, a.Column, a.Key})
+				if name := sequenceOf(a); name.table != "" {
+					all[name] = append(all[name], filled{tableName{k.Name, t.Name}, a.Column, a.Key})
+				}
 			}
 			name := tableName{k.Name, t.Name}
 			if _, bound := all[name]; t.Type == vschema.Sequence && !bound {
@@ -179,6 +182,14 @@ func vschemaBindings(cfg *Config, all map[tableName][]filled) {
 			}
 		}
 	}
+}
+
+// sequenceOf gives the sequence whose ids a column is filled with. Those of a Redis counter are its guard's too.
+func sequenceOf(a *vschema.AutoIncrement) tableName {
+	if a.Generator != nil && a.Generator.Segments != nil {
+		return tableName{a.Generator.Segments.GuardKeyspace, a.Generator.Segments.GuardTable}
+	}
+	return tableName{a.SequenceKeyspace, a.SequenceTable}
 }
 
 // conventionBindings finds each table t beside a sequence table t_seq, and the sequence tables of other names.

@@ -1,26 +1,32 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
+	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence/snowflake"
+	"github.com/seqgate/seqgate/vschema"
 )
 
 const decodeAbout = `Takes a snowflake id apart into time, zone, worker id and sequence. An id does not say by which layout it was made:
 without --layout it is explained by each known layout in which its time lies between the layout's epoch and tomorrow
-(exit code 1 when there is none). ID is decimal, or hexadecimal after 0x.`
+(exit code 1 when there is none), and with --config or --vschema by those of the generators too. ID is decimal, or hexadecimal after 0x.`
 
 // runDecode is `seqgate decode`.
 func runDecode(_ context.Context, args []string, stdout, _ io.Writer) error {
-	fs := newFlags("decode", "ID [--layout NAME] [--json]", decodeAbout, stdout)
+	fs := newFlags("decode", "ID [--config FILE | --vschema FILE | --layout NAME] [--json]", decodeAbout, stdout)
 	layout := fs.String("layout", "", "explain the id by this `LAYOUT` only: "+strings.Join(layoutNames(), ", "))
+	config := fs.String("config", "", "explain the id by the generators of this configuration `FILE`'s vschema too")
+	schema := fs.String("vschema", "", "explain the id by the generators of this vschema `FILE` too")
 	asJSON := fs.Bool("json", false, "print JSON")
 	rest, err := parseArgs(fs, args)
 	if err != nil {
@@ -33,7 +39,11 @@ func runDecode(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	list, err := explain(id, *layout, time.Now())
+	generators, err := declaredGenerators(*config, *schema, *layout)
+	if err != nil {
+		return err
+	}
+	list, err := explain(id, *layout, generators, time.Now())
 	if err != nil {
 		return err
 	}
@@ -41,6 +51,32 @@ func runDecode(_ context.Context, args []string, stdout, _ io.Writer) error {
 		return printExplainedJSON(stdout, id, list)
 	}
 	return printExplained(stdout, list)
+}
+
+// declaredGenerators gives the generators of a configuration's or a vschema's file, of which one may be given.
+func declaredGenerators(config, schema, layout string) (all []*vschema.Generator, err error) {
+	var v *vschema.VSchema
+	switch {
+	case config != "" && schema != "", (config != "" || schema != "") && layout != "":
+		return nil, usagef("give one of --config, --vschema and --layout")
+	case config != "":
+		cfg, err := LoadConfig(config, os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		v = cfg.VSchema
+	case schema != "":
+		if v, _, err = readVSchema(schema); err != nil {
+			return nil, err
+		}
+	}
+	if v == nil {
+		return nil, nil
+	}
+	for _, k := range v.Keyspaces() {
+		all = append(all, k.Generators()...)
+	}
+	return all, nil
 }
 
 func layoutNames() []string {
@@ -51,14 +87,10 @@ func layoutNames() []string {
 	return names
 }
 
-// parseID reads a decimal or 0x number. Leading zeros mean nothing.
+// parseID is [generate.ParseID] for an argument.
 func parseID(text string) (int64, error) {
-	digits, base := text, 10
-	if hex, ok := strings.CutPrefix(strings.ToLower(text), "0x"); ok {
-		digits, base = hex, 16
-	}
-	id, err := strconv.ParseInt(digits, base, 64)
-	if err != nil || id < 1 {
+	id, ok := generate.ParseID(text)
+	if !ok {
 		return 0, usagef("%q is not an id: write a number from 1 to 2^63-1, decimal or after 0x", text)
 	}
 	return id, nil
@@ -66,16 +98,20 @@ func parseID(text string) (int64, error) {
 
 // explained is an id as one layout sees it.
 type explained struct {
-	Layout   string    `json:"layout"`
-	Time     time.Time `json:"time"`
-	Zone     *int64    `json:"zone,omitempty"` // nil in a layout without
-	Worker   int64     `json:"worker"`
-	Sequence int64     `json:"sequence"`
+	Layout    string    `json:"layout"`
+	Generator string    `json:"generator,omitempty"` // of the vschema
+	Time      time.Time `json:"time"`
+	Zone      *int64    `json:"zone,omitempty"` // nil in a layout without
+	Worker    int64     `json:"worker"`
+	Sequence  int64     `json:"sequence"`
 }
 
 // explain decodes an id by the layout with this name, or by all that are plausible when it is empty.
-func explain(id int64, name string, now time.Time) ([]explained, error) {
-	decoded := snowflake.Explain(id, now)
+func explain(id int64, name string, generators []*vschema.Generator, now time.Time) (list []explained, err error) {
+	decoded, err := generate.Explain(id, generators, now)
+	if err != nil {
+		return nil, err
+	}
 	if name != "" {
 		l, ok := snowflake.Preset(name)
 		if !ok {
@@ -85,15 +121,14 @@ func explain(id int64, name string, now time.Time) ([]explained, error) {
 		if err != nil {
 			return nil, err
 		}
-		decoded = []snowflake.Decoded{d}
+		decoded = []generate.Explained{{Layout: l, Decoded: d}}
 	}
 	if len(decoded) == 0 {
-		return nil, fmt.Errorf("no known layout gives %d a time between its epoch and tomorrow: it may be a sequence's, or of a layout of its own", id)
+		return nil, fmt.Errorf("no known layout gives %d a time between its epoch and tomorrow: it may be a sequence's, or of a layout of its own, which --vschema would name", id)
 	}
-	var list []explained
 	for _, d := range decoded {
-		e := explained{Layout: d.Layout, Time: d.Time, Worker: d.Worker, Sequence: d.Sequence}
-		if l, _ := snowflake.Preset(d.Layout); l.Bits(snowflake.Zone) > 0 {
+		e := explained{Layout: d.Layout.Name, Generator: d.Generator, Time: d.Time.UTC(), Worker: d.Worker, Sequence: d.Sequence}
+		if d.Layout.Bits(snowflake.Zone) > 0 {
 			e.Zone = &d.Zone
 		}
 		list = append(list, e)
@@ -111,11 +146,21 @@ func printExplainedJSON(w io.Writer, id int64, list []explained) error {
 	}{id, list})
 }
 
+// printExplained prints a table, which has a column for generators if one may have made the id.
 func printExplained(w io.Writer, list []explained) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "LAYOUT\tTIME\tZONE\tWORKER\tSEQUENCE")
+	named := slices.ContainsFunc(list, func(e explained) bool { return e.Generator != "" })
+	heading := "LAYOUT\tTIME\tZONE\tWORKER\tSEQUENCE"
+	if named {
+		heading += "\tGENERATOR"
+	}
+	fmt.Fprintln(t, heading)
 	for _, e := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\n", e.Layout, e.Time.Format(time.RFC3339Nano), orDash(e.Zone), e.Worker, e.Sequence)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d", e.Layout, e.Time.Format(time.RFC3339Nano), orDash(e.Zone), e.Worker, e.Sequence)
+		if named {
+			fmt.Fprintf(t, "\t%s", cmp.Or(e.Generator, "-"))
+		}
+		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }

@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 		{"negative without a separator", []string{"-5"}, 2, []string{"-5 is negative: write a whole number from 1"}},
 		{"negative", []string{"--", "-5"}, 2, []string{`"-5" is not an id`}},
 		{"too large", []string{"9223372036854775808"}, 2, []string{"is not an id"}},
-		{"help", []string{"-h"}, 0, []string{"usage: seqgate decode ID [--layout NAME] [--json]"}},
+		{"help", []string{"-h"}, 0, []string{"usage: seqgate decode ID [--config FILE | --vschema FILE | --layout NAME] [--json]"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,6 +59,38 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// By the layouts of a vschema, which a configuration may name.
+func TestDecodeByVSchema(t *testing.T) {
+	path := writeFile(t, "vschema.json", `{"keyspaces": {"main": {"generators": {
+		"flake": {"type": "snowflake", "params": {"layout": "twitter"}},
+		"own": {"type": "snowflake", "params": {"epoch": "2020-01-01", "bits": {"time": 41, "sequence": 12, "worker": 10}}},
+		"u": {"type": "uuid"}}}}}`)
+	config := writeFile(t, "c.yaml", "keyspaces: {main: {shards: {\"-\": \"u:p@tcp(127.0.0.1:1)/main\"}}}\nvschema: "+path+"\n")
+	for _, args := range [][]string{{"--vschema", path}, {"--config", config}} {
+		var out strings.Builder
+		if err := run(t.Context(), append([]string{"decode", "838868992000000000"}, args...), &out, io.Discard); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+		for _, want := range []string{"SEQUENCE  GENERATOR\n", "main.flake\n", "own ", "main.own\n", "leaf ", " -\n"} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%v: got\n%s\nwant it to contain %q", args, out.String(), want)
+			}
+		}
+		if n := strings.Count(out.String(), "twitter"); n != 1 {
+			t.Errorf("%v: layout twitter is there %d times", args, n)
+		}
+		out.Reset()
+		if err := run(t.Context(), append([]string{"decode", "838868992000000000", "--json"}, args...), &out, io.Discard); err != nil || !strings.Contains(out.String(), `"generator": "main.own"`) {
+			t.Errorf("%v: %v, %s", args, err, out.String())
+		}
+	}
+	for _, args := range [][]string{{"--vschema", path, "--config", config}, {"--vschema", path, "--layout", "leaf"}, {"--vschema", path + "x"}} {
+		if err := run(t.Context(), append([]string{"decode", "838868992000000000"}, args...), io.Discard, io.Discard); exitCode(err) != 2 {
+			t.Errorf("%v: %v, want exit code 2", args, err)
+		}
+	}
+}
+
 func TestParseID(t *testing.T) {
 	for text, want := range map[string]int64{
 		"1": 1, "010": 10, "0x10": 16, "0XfF": 255, "9223372036854775807": math.MaxInt64, "0x7fffffffffffffff": math.MaxInt64,
@@ -67,7 +99,7 @@ func TestParseID(t *testing.T) {
 			t.Errorf("%q: got %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "0", "0x0", "0x", "-1", "0x8000000000000000", "1e3", "1_000", "0b1", "12 "} {
+	for _, text := range []string{"", "0", "0x0", "0x", "-1", "0x8000000000000000", "1e3", "1_000", "0b1", "0o17", "+5", "0x+5", "12 "} {
 		if got, err := parseID(text); exitCode(err) != 2 {
 			t.Errorf("%q: got %d, %v, want a wrong call", text, got, err)
 		}
@@ -85,12 +117,12 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		list, err := explain(id, "", now)
+		list, err := explain(id, "", nil, now)
 		if err != nil {
 			return
 		}
 		for _, e := range list {
-			alone, err := explain(id, e.Layout, now)
+			alone, err := explain(id, e.Layout, nil, now)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,42 +14,96 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/internal/demoengine"
+	"github.com/seqgate/seqgate/vschema"
 )
 
-// runDemo is `seqgate demo`: a real seqgate in front of an engine of its own.
+// runDemo is `seqgate demo`: a real seqgate in front of engines of its own, one for each shard: an engine runs one
+// transaction at a time, so that two shards of one engine would wait for each other.
 func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
-	fs := newFlags("demo", "[--listen ADDR]", "Runs seqgate in front of an embedded MySQL-compatible engine, with example tables.", stdout)
+	fs := newFlags("demo", "[--listen ADDR] [--admin ADDR]", "Runs seqgate in front of embedded MySQL-compatible engines, with example tables in an unsharded and a sharded keyspace.", stdout)
 	listen := fs.String("listen", defaultConfig().Listen[0], "`ADDR` to listen on, host:port")
+	admin := fs.String("admin", "", "`ADDR` of the status page, host:port; none by default")
 	if err := parseFlags(fs, args); err != nil {
 		return err
 	}
-	engine, err := demoengine.Start(ctx, slog.New(slog.DiscardHandler))
+	var engines []*demoengine.Engine
+	defer func() {
+		for _, e := range engines {
+			err = errors.Join(err, e.Close())
+		}
+	}()
+	var addrs []string
+	for _, tables := range [][]string{demoTables, demoShardTables, demoShardTables} {
+		e, err := demoengine.Start(ctx, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return err
+		}
+		engines, addrs = append(engines, e), append(addrs, e.Addr())
+		if err := e.Exec(tables...); err != nil {
+			return err
+		}
+	}
+	cfg, err := demoConfig(*listen, addrs[0], addrs[1:])
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	if err := engine.Exec(demoTables...); err != nil {
-		return err
-	}
-	return serve(ctx, demoConfig(engine.Addr(), *listen), nil, stderr, func(addr string) { printBanner(stdout, addr) })
+	cfg.Admin.Listen = *admin
+	return serve(ctx, cfg, nil, stderr, func(addr string) { printBanner(stdout, addr) })
 }
 
-// demoConfig is the configuration of a seqgate in front of the engine. The
-// engine has no row locks, so refills compare and swap.
-func demoConfig(engine, listen string) *Config {
-	dsn := mysql.NewConfig()
-	dsn.Net, dsn.Addr, dsn.User, dsn.DBName = "tcp", engine, demoengine.SequenceUser, demoDatabase
+// demoConfig is the configuration of a seqgate in front of the engine of the keyspace main and those of the shards. The
+// engines have no row locks, so refills compare and swap.
+func demoConfig(listen, unsharded string, shards []string) (*Config, error) {
 	cfg := defaultConfig()
+	cfg.Log.Format = "text" // for people, through a pipe too
 	cfg.Listen = []string{listen}
 	cfg.Users = []User{{Name: "root"}}
-	cfg.Keyspaces = []Keyspace{{Name: demoDatabase, Shards: []Shard{{
-		Name: wholeRange, DSN: dsn, Mode: TLSDisabled, SessionUser: "root"}}}}
 	cfg.DefaultKeyspace = demoDatabase
 	cfg.Sequences.Refill = RefillCAS
-	return cfg
+	var err error
+	if cfg.VSchema, err = vschema.Load("vschema.json", []byte(demoVSchema)); err != nil {
+		return nil, err
+	}
+	customer := Keyspace{Name: demoSharded}
+	if customer.Layout, err = cfg.declared(demoSharded).NewShards([]string{"-80", "80-"}); err != nil {
+		return nil, err
+	}
+	for i, addr := range shards {
+		customer.Shards = append(customer.Shards, demoShard(customer.Layout.Name(i), addr, demoSharded))
+	}
+	cfg.Keyspaces = []Keyspace{{Name: demoDatabase, Shards: []Shard{demoShard(wholeRange, unsharded, demoDatabase)}}, customer}
+	return cfg, nil
 }
 
-const demoDatabase = "main"
+func demoShard(name, engine, database string) Shard {
+	dsn := mysql.NewConfig()
+	dsn.Net, dsn.Addr, dsn.User, dsn.DBName = "tcp", engine, demoengine.SequenceUser, database
+	return Shard{Name: name, DSN: dsn, Mode: TLSDisabled, SessionUser: "root"}
+}
+
+// The keyspaces of the demo, which are also the names of their databases.
+const (
+	demoDatabase = "main"
+	demoSharded  = "customer"
+)
+
+// demoVSchema has the rows of customer.orders divided by their user, as Vitess's example does.
+const demoVSchema = `{"keyspaces": {
+	"main": {"tables": {
+		"users":  {"auto_increment": {"column": "id", "sequence": "users_seq"}},
+		"orders": {"auto_increment": {"column": "id", "sequence": "orders_seq"}},
+		"users_seq": {"type": "sequence"}, "orders_seq": {"type": "sequence"}
+	}},
+	"customer": {"sharded": true, "vindexes": {"hash": {"type": "hash"}}, "tables": {
+		"orders": {"column_vindexes": [{"column": "user_id", "name": "hash"}],
+			"auto_increment": {"column": "id", "sequence": "main.orders_seq"}}
+	}}
+}}`
+
+var demoShardTables = []string{
+	"CREATE DATABASE customer",
+	"CREATE TABLE customer.orders (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, item VARCHAR(64), amount DECIMAL(10, 2), KEY (user_id))",
+}
 
 var demoTables = []string{
 	"CREATE DATABASE main",
@@ -62,7 +116,7 @@ var demoTables = []string{
 }
 
 var banner = template.Must(template.New("banner").Parse(`
-seqgate demo: a real seqgate at {{.Host}}:{{.Port}}, in front of an embedded engine.
+seqgate demo: a real seqgate at {{.Host}}:{{.Port}}, in front of embedded engines.
 Connect with any MySQL client, as root without a password:
 
   mysql   -h {{.Host}} -P {{.Port}} -u root {{.Database}}
@@ -76,9 +130,18 @@ and type, for example:
   SELECT NEXT VALUE FROM users_seq;                      -- an id for a program of yours
   SELECT * FROM users;  SELECT * FROM users_seq;
 
-The engine (go-mysql-server) is for trying things: data are in memory and gone at
-the end; it has no row locks, so one transaction runs at a time and others wait for
-it; it has no savepoints and no temporary tables, and error texts are its own.
+The keyspace customer is sharded by user over two engines, with ids from orders_seq:
+
+  USE customer
+  INSERT INTO orders (user_id, item) VALUES (1, 'tea'), (2, 'rice'), (4, 'salt');
+  SELECT * FROM orders ORDER BY id;                      -- of both shards
+
+  mariadb -h {{.Host}} -P {{.Port}} -u root customer:-80 -e 'SELECT * FROM orders'    # one shard alone: users 1 and 2
+
+The engines (go-mysql-server) are for trying things: data are in memory and gone at
+the end; they have no row locks, so one transaction runs at a time and others wait
+for it; no savepoints, so a statement on several shards works outside a transaction
+only; no temporary tables and no XA; and error texts are their own.
 For real use put seqgate in front of a MySQL server: seqgate serve --upstream DSN.
 Stop with ctrl-C.
 

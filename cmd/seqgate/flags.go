@@ -38,6 +38,10 @@ func newFlags(command, arguments, about string, stdout io.Writer) *flag.FlagSet 
 	fs := flag.NewFlagSet(command, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // the error comes back from parseFlags, once
 	fs.Usage = func() {
+		if h, ok := stdout.(*helpCollector); ok {
+			h.add(arguments, about, fs)
+			return
+		}
 		fmt.Fprintf(stdout, "usage: seqgate %s %s\n\n%s\n\n", command, arguments, about)
 		fs.SetOutput(stdout)
 		fs.PrintDefaults()

@@ -12,9 +12,9 @@ import (
 type oldRedis struct{ client *redis.Client }
 
 func openRedis(ctx context.Context, url string) (oldSystem, error) {
-	options, err := redis.ParseURL(url)
+	options, err := parseRedisURL(url)
 	if err != nil {
-		return nil, usagef("--from: %w: write redis://user:password@host:port/number", err)
+		return nil, usagef("--from: %w", err)
 	}
 	options.DialTimeout = connectTimeout
 	r := oldRedis{redis.NewClient(options)}

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"net"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -191,7 +187,7 @@ func TestSeqImportSources(t *testing.T) {
 }
 
 func TestSeqImportRedis(t *testing.T) {
-	addr := startRedis(t)
+	addr := servertest.StartRedis(t)
 	client := redis.NewClient(&redis.Options{Addr: addr, DB: 2})
 	defer client.Close()
 	for range 5 {
@@ -216,40 +212,4 @@ func TestSeqImportRedis(t *testing.T) {
 		_, err = p.run(seqCommand("import"), append(from, "users_seq=text")...)
 		wantError(t, p, err, 1, `source 1: redis "text": `)
 	})
-}
-
-// startRedis starts a redis-server of the test's own and returns its address when it answers.
-func startRedis(t *testing.T) string {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed: apt-get install redis-server")
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := strings.Cut(addr, ":")
-	server := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", t.TempDir())
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait() // tells that it was killed
-	})
-	client := redis.NewClient(&redis.Options{Addr: addr})
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	for client.Ping(ctx).Err() != nil {
-		if ctx.Err() != nil {
-			t.Fatal("redis-server did not answer in 10 s")
-		}
-	}
-	return addr
 }

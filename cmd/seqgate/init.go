@@ -13,13 +13,16 @@ import (
 )
 
 const initAbout = `Makes the sequence tables that are missing, each with its row, and raises next_id above the ids in use: above
-MAX(column) and the AUTO_INCREMENT counter. It never lowers anything; a second call has nothing to do. Of a sequence that
+MAX(column) and the AUTO_INCREMENT counter, of all shards. It never lowers anything; a second call has nothing to do. Of a sequence that
 counts by key it reads the largest value of every key, and raises the sections that are behind.
 
 With a vschema, these are the sequences that it names. Without one, those of all tables t that have a t_seq beside
 them, and a new t_seq for each TABLE. Rows that reach the servers past seqgate meanwhile may take ids that the sequence
-gives later: run it before clients use seqgate, or again when they all do, and after rows were restored. A sequence whose
-stripes lie on several servers is made when all answer; later, the stripes of those that answer are raised.`
+gives later: run it before clients use seqgate, or again when they all do, and after rows were restored. A sequence
+for which a shard would have to answer that is away stays as it is; the others are made. A sequence whose stripes lie on
+several servers is made when all answer; later, the stripes of those that answer are raised.
+
+Where generators of type snowflake lease their worker ids in a table, it makes that table, too.`
 
 // runInit is `seqgate init`.
 func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
@@ -43,6 +46,13 @@ func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error
 	if err != nil {
 		return err
 	}
+	leases, err := s.makeWorkers(ctx)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 && leases {
+		return nil
+	}
 	if len(list) == 0 {
 		return usagef("no sequences: name the tables to make sequences for, or a vschema in the configuration")
 	}
@@ -56,9 +66,12 @@ func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error
 // wanted is what to make sequences for: all that is bound, and by the convention the tables named on the command line. In
 // a vschema they must be bound.
 func (c *cluster) wanted(names []string) ([]binding, error) {
-	reached, err := c.reach()
-	if err != nil {
-		return nil, err
+	var reached servers
+	if c.cfg.VSchema == nil {
+		var err error
+		if reached, err = c.reach(); err != nil {
+			return nil, err
+		}
 	}
 	list := bindings(c.cfg, reached)
 	for _, arg := range names {
@@ -150,8 +163,12 @@ func (s seeder) run(ctx context.Context, seeds []seed) error {
 	return errors.Join(errs...)
 }
 
-// makeTable makes the sequence's table if it is missing.
+// makeTable makes the sequence's table if it is missing. It makes none, and reports why, when a server that has rows of it
+// is away: nobody knows then above which ids the sequence is to begin.
 func (s seeder) makeTable(ctx context.Context, b binding) error {
+	if _, err := s.cluster.locate(b); err != nil {
+		return fmt.Errorf("nothing is seeded: which ids are in use cannot be read: %w", err)
+	}
 	if s.cluster.oneRow(b.sequence) != nil {
 		return nil // it is made with its rows
 	}

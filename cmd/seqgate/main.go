@@ -14,13 +14,26 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	err := run(untilSignal(), os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "seqgate:", err)
 	}
 	os.Exit(exitCode(err))
+}
+
+// untilSignal gives a context that ends with the first SIGINT or SIGTERM. The
+// process's own handling is off before anybody can see that end, so that a
+// second signal ends the process at once and is never lost.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		cancel()
+	}()
+	return ctx
 }
 
 const usage = `seqgate: globally unique ids for MySQL, filled in by a proxy
@@ -32,6 +45,9 @@ const usage = `seqgate: globally unique ids for MySQL, filled in by a proxy
   seqgate check --config FILE                        validate the files, and the servers' tables against them
   seqgate seq   list|next|set|reset|import ...       look at sequences, and operate them by hand
   seqgate decode ID [--layout NAME] [--json]         explain a generated id
+  seqgate health [--config FILE]                     whether a running seqgate takes clients
+  seqgate completion bash|zsh|fish                   what completes commands and flags in a shell
+  seqgate man                                        the manual page
   seqgate version
 
 A DSN is user:password@tcp(host:port)/database. Each command explains its flags with -h.
@@ -40,17 +56,20 @@ A DSN is user:password@tcp(host:port)/database. Each command explains its flags 
 // command is a verb of the command line.
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{
-	"serve":  runServe,
-	"demo":   runDemo,
-	"init":   runInit,
-	"check":  runCheck,
-	"seq":    runSeq,
-	"decode": runDecode,
-	"version": func(_ context.Context, _ []string, stdout, _ io.Writer) error {
-		_, err := fmt.Fprintln(stdout, "seqgate", version())
-		return err
-	},
+// allCommands are the verbs. It is no variable, since some of them ask the others for their help.
+func allCommands() map[string]command {
+	return map[string]command{
+		"serve":      runServe,
+		"demo":       runDemo,
+		"init":       runInit,
+		"check":      runCheck,
+		"seq":        runSeq,
+		"decode":     runDecode,
+		"health":     runHealth,
+		"completion": runCompletion,
+		"man":        runMan,
+		"version":    runVersion,
+	}
 }
 
 // run runs one command; exitCode tells what its error means.
@@ -63,7 +82,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprint(stdout, usage)
 		return err
 	}
-	c, ok := commands[args[0]]
+	c, ok := allCommands()[args[0]]
 	if !ok {
 		return usagef("unknown command %q\n\n%s", args[0], usage)
 	}

@@ -9,8 +9,13 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
+// silent is told of a server that does not answer a new connection, by the engine, and of one that falls silent later, by
+// errSilent.
+const silent = "gave no answer in "
+
 // TestFrozenServer holds that no command waits without end for a server that takes connections and does not answer.
 func TestFrozenServer(t *testing.T) {
+	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, "", "CREATE TABLE t (id BIGINT PRIMARY KEY)", "CREATE TABLE t_seq "+vitessSequence, "INSERT INTO t_seq VALUES (0, 1, 1)")
 		s.Freeze(t)
@@ -19,7 +24,7 @@ func TestFrozenServer(t *testing.T) {
 		began := time.Now()
 		group.Go(func() {
 			out, err := p.run(checkCommand)
-			if err != nil || !strings.Contains(out, "warning: main: the server cannot be reached, its tables are not checked: keyspace main at ") || !strings.Contains(out, errSilent.Error()) {
+			if err != nil || !strings.Contains(out, "warning: main: the server cannot be reached, its tables are not checked: keyspace main at ") || !strings.Contains(out, silent) {
 				t.Errorf("check: %v\n%s", err, out)
 			}
 		})
@@ -27,7 +32,7 @@ func TestFrozenServer(t *testing.T) {
 			group.Go(func() {
 				command, rest, _ := strings.Cut(args, " ")
 				_, err := p.run(seqCommand(command), strings.Fields(rest)...)
-				wantError(t, p, err, 1, errSilent.Error())
+				wantError(t, p, err, 1, silent)
 			})
 		}
 		group.Wait()
@@ -39,6 +44,7 @@ func TestFrozenServer(t *testing.T) {
 
 // TestSlowSearch holds that a server may take its time for an answer while it answers others.
 func TestSlowSearch(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		t.Parallel()
 		server := newPlace(t, s, "").server()

@@ -35,7 +35,7 @@ type keyedSequences struct {
 }
 
 func newKeyedSequences(cfg *Config, keyspaces map[string]*proxy.Keyspace, log *slog.Logger) *keyedSequences {
-	return &keyedSequences{cfg: cfg, keyspaces: keyspaces, log: log, peers: &peers{cfg: cfg, open: map[peer]*sql.DB{}},
+	return &keyedSequences{cfg: cfg, keyspaces: keyspaces, log: log, peers: newPeers(cfg),
 		open: map[sequence.Name]*keyed.Sequence{}}
 }
 
@@ -106,9 +106,26 @@ func (c *Config) advertised(listeners []net.Listener) string {
 // peers are the other seqgates, which hold the leases of other sections of keyed sequences. They are asked as by any
 // MySQL client, and known by proxy.PeerAttribute.
 type peers struct {
-	cfg  *Config
-	mu   sync.Mutex
-	open map[peer]*sql.DB
+	cfg *Config
+
+	mu    sync.Mutex // guards what follows
+	first *User      // of the users; nil without any
+	open  map[peer]*peerPool
+}
+
+func newPeers(cfg *Config) *peers {
+	p := &peers{cfg: cfg, open: map[peer]*peerPool{}}
+	if len(cfg.Users) > 0 {
+		p.first = &cfg.Users[0]
+	}
+	return p
+}
+
+// peerPool is the connections to one of them.
+type peerPool struct {
+	*sql.DB
+	asking int  // requests under way
+	left   bool // it is closed when the last of them has ended
 }
 
 type peer struct{ addr, keyspace string }
@@ -122,6 +139,7 @@ func (p *peers) ask(ctx context.Context, addr string, name sequence.Name, wants 
 	if err != nil {
 		return nil, err
 	}
+	defer p.giveBack(db)
 	rows, err := db.QueryContext(ctx, nextOfKeys(name, wants))
 	if err != nil {
 		return nil, peerError(err)
@@ -167,12 +185,13 @@ func peerError(err error) error {
 }
 
 // pool gives the connections to another seqgate. They log in as the first of the users, who are the same in all seqgates,
-// or as the keyspace's own user.
-func (p *peers) pool(addr, keyspace string) (*sql.DB, error) {
+// or as the keyspace's own user. The caller gives the pool back.
+func (p *peers) pool(addr, keyspace string) (*peerPool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := peer{addr, keyspace}
 	if db := p.open[key]; db != nil {
+		db.asking++
 		return db, nil
 	}
 	k, ok := p.cfg.Keyspace(keyspace)
@@ -182,8 +201,8 @@ func (p *peers) pool(addr, keyspace string) (*sql.DB, error) {
 	cfg := mysql.NewConfig()
 	cfg.Net, cfg.Addr, cfg.DBName = "tcp", addr, keyspace
 	cfg.User, cfg.Passwd = k.Shards[0].DSN.User, k.Shards[0].DSN.Passwd
-	if len(p.cfg.Users) > 0 {
-		cfg.User, cfg.Passwd = p.cfg.Users[0].Name, p.cfg.Users[0].Password
+	if p.first != nil {
+		cfg.User, cfg.Passwd = p.first.Name, p.first.Password
 	}
 	cfg.TLSConfig, cfg.MultiStatements = "preferred", true // each seqgate has a certificate of its own
 	cfg.ConnectionAttributes = proxy.PeerAttribute + ":1"
@@ -192,12 +211,39 @@ func (p *peers) pool(addr, keyspace string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach the seqgate at %s: %w", addr, err)
 	}
-	db := sql.OpenDB(connector)
+	db := &peerPool{DB: sql.OpenDB(connector), asking: 1}
 	db.SetMaxOpenConns(peerConnections)
 	db.SetMaxIdleConns(peerConnections)
 	db.SetConnMaxIdleTime(time.Minute)
 	p.open[key] = db
 	return db, nil
+}
+
+// giveBack ends the use of a pool.
+func (p *peers) giveBack(db *peerPool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	db.asking--
+	if db.left && db.asking == 0 {
+		_ = db.Close() // what was asked over it has been answered
+	}
+}
+
+// changeUsers has the peers asked as the first of these users from now on. Connections of another login are left: the
+// user may be gone from the others, too.
+func (p *peers) changeUsers(users []User) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.first == nil || len(users) == 0 || p.first.Name == users[0].Name && p.first.Password == users[0].Password {
+		return
+	}
+	p.first = &users[0]
+	for key, db := range p.open {
+		delete(p.open, key)
+		if db.left = true; db.asking == 0 {
+			_ = db.Close() // as in giveBack
+		}
+	}
 }
 
 func (p *peers) close() error {

@@ -17,7 +17,7 @@ import (
 // narrowest column's type.
 type freeIDs struct {
 	next, last int64
-	missing    []tableName // tables that do not exist yet
+	missing    []tableName // tables that do not exist yet, on one shard or all
 }
 
 // firstFree returns the first id above every id in use in the columns that a sequence fills: above MAX(column) and at
@@ -70,20 +70,45 @@ func (cfg *Config) spelled(name tableName) tableName {
 	return name
 }
 
-// free reads the ids in use in all that a sequence fills, at the same time; a server's pool bounds how many of its tables
-// are read at once.
+// located is what a sequence fills on one server.
+type located struct {
+	server *server
+	filled
+}
+
+// locate connects to every server that has rows which a sequence fills: those of all shards. It fails when one of them is
+// away, since nobody knows then which ids are in use.
+func (c *cluster) locate(b binding) (places []located, err error) {
+	for _, f := range b.fills {
+		at, err := c.serversOf(f.tableName)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", f.tableName, err)
+		}
+		for _, s := range at {
+			places = append(places, located{s, f})
+		}
+	}
+	return places, nil
+}
+
+// free reads the ids in use in all that a sequence fills, on all shards, at the same time; a server's pool bounds how many
+// of its tables are read at once.
 func (c *cluster) free(ctx context.Context, b binding) (freeIDs, error) {
-	each := make([]freeIDs, len(b.fills))
+	places, err := c.locate(b)
+	if err != nil {
+		return freeIDs{}, err
+	}
+	each := make([]freeIDs, len(places))
 	group, ctx := errgroup.WithContext(ctx)
-	for i, f := range b.fills {
+	for i, p := range places {
 		group.Go(func() (err error) {
-			if each[i], err = c.freeIn(ctx, f); err != nil {
-				err = fmt.Errorf("table %s: %w", f.tableName, err)
+			if each[i], err = p.free(ctx); err != nil {
+				err = fmt.Errorf("table %s: %w", p.server.named(p.table), err)
 			}
 			return err
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	all := freeIDs{next: 1, last: math.MaxInt64}
 	for _, f := range each {
 		all = freeIDs{max(all.next, f.next), min(all.last, f.last), append(all.missing, f.missing...)}
@@ -91,21 +116,17 @@ func (c *cluster) free(ctx context.Context, b binding) (freeIDs, error) {
 	return all, err
 }
 
-// freeIn reads the ids in use in one column; a table that does not exist yet uses none.
-func (c *cluster) freeIn(ctx context.Context, f filled) (freeIDs, error) {
-	s, err := c.server(f.keyspace)
-	if err != nil {
-		return freeIDs{}, err
-	}
-	t, ok := s.table(f.table)
+// free reads the ids in use in one column; a table that does not exist yet uses none.
+func (p located) free(ctx context.Context) (freeIDs, error) {
+	t, ok := p.server.table(p.table)
 	if !ok {
-		return freeIDs{1, math.MaxInt64, []tableName{f.tableName}}, nil
+		return freeIDs{1, math.MaxInt64, []tableName{p.server.named(p.table)}}, nil
 	}
-	column, err := t.filledColumn(f.column)
+	column, err := t.filledColumn(p.column)
 	if err != nil {
 		return freeIDs{}, err
 	}
-	used, err := s.readUsedIDs(ctx, f.table, column.name)
+	used, err := p.server.readUsedIDs(ctx, p.table, column.name)
 	if err != nil {
 		return freeIDs{}, err
 	}

@@ -49,21 +49,21 @@ func (c *cluster) behind(ctx context.Context, at *server, b binding) (next secti
 // usedSections reads the largest value of each section in all tables that a keyed sequence fills, as far as they exist.
 func (c *cluster) usedSections(ctx context.Context, b binding, of int) (sections, error) {
 	used := sections{}
-	for _, f := range b.fills {
-		s, err := c.server(f.keyspace)
-		if err != nil {
-			return nil, err
-		}
-		t, ok := s.table(f.table)
+	places, err := c.locate(b)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range places {
+		t, ok := p.server.table(p.table)
 		if !ok {
 			continue
 		}
-		err = s.eachKey(ctx, t, f, func(key []byte, last int64) {
+		err = p.server.eachKey(ctx, t, p.filled, func(key []byte, last int64) {
 			section := keyed.SectionOf(key, of)
 			used[section] = max(used[section], last)
 		})
 		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", f.tableName, err)
+			return nil, fmt.Errorf("table %s: %w", p.server.named(p.table), err)
 		}
 	}
 	return used, nil
@@ -177,13 +177,17 @@ func (s seeder) setKeyed(ctx context.Context, b binding, next int64) error {
 	if err := keyed.Check(ctx, at.db, at.database, b.sequence.table); err != nil {
 		return err
 	}
-	for _, f := range b.fills {
-		last, err := s.cluster.lastOf(f)
+	places, err := s.cluster.locate(b)
+	if err != nil {
+		return err
+	}
+	for _, p := range places {
+		last, err := p.lastID()
 		if err != nil {
 			return err
 		}
 		if next > last {
-			return fmt.Errorf("the values of %s.%s end at %d: from %d on every INSERT would fail; give a smaller NEXT_ID", f, f.column, last, next)
+			return fmt.Errorf("the values of %s.%s end at %d: from %d on every INSERT would fail; give a smaller NEXT_ID", p, p.column, last, next)
 		}
 	}
 	if _, err := s.execute(ctx, at, keyed.RaiseSQL(at.database, b.sequence.table, next)); err != nil {
@@ -192,17 +196,13 @@ func (s seeder) setKeyed(ctx context.Context, b binding, next int64) error {
 	return s.note(keyedNote)
 }
 
-// lastOf is the largest id that a column holds; that of a table that does not exist yet has no end.
-func (c *cluster) lastOf(f filled) (int64, error) {
-	s, err := c.server(f.keyspace)
-	if err != nil {
-		return 0, err
-	}
-	t, ok := s.table(f.table)
+// lastID is the largest id that a column holds; that of a table that does not exist yet has no end.
+func (p located) lastID() (int64, error) {
+	t, ok := p.server.table(p.table)
 	if !ok {
 		return math.MaxInt64, nil
 	}
-	column, err := t.filledColumn(f.column)
+	column, err := t.filledColumn(p.column)
 	return column.maxID(), err
 }
 

@@ -191,24 +191,23 @@ func (c *cluster) readRow(ctx context.Context, name tableName) (row *seqRow, fau
 // says nothing.
 func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listedColumn, error) {
 	l := listedColumn{Keyspace: f.keyspace, Table: f.table, Column: f.column, name: f.String() + "." + printable(f.column)}
-	s, err := c.server(f.keyspace)
+	at, err := c.serversOf(f.tableName)
 	if err != nil {
 		return l, err
 	}
-	t, ok := s.table(f.table)
-	if !ok {
-		return l, errors.New("the table does not exist")
+	var column dbColumn // of all shards' the narrowest
+	var used usedIDs    // on all shards
+	for _, s := range at {
+		here, ids, err := s.readColumn(ctx, f)
+		if err != nil {
+			return l, s.where(err)
+		}
+		if column.name == "" || here.maxID() < column.maxID() {
+			column = here
+		}
+		used = usedIDs{max(used.max, ids.max), max(used.counter, ids.counter)}
 	}
-	column, err := t.filledColumn(f.column)
-	if err != nil {
-		return l, err
-	}
-	l.Type = column.typeName()
-	used, err := s.readUsedIDs(ctx, f.table, column.name)
-	if err != nil {
-		return l, err
-	}
-	l.MaxID = &used.max
+	l.Type, l.MaxID = column.typeName(), &used.max
 	if row == nil || !row.next.Valid {
 		return l, nil
 	}
@@ -219,6 +218,27 @@ func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listed
 		err = errors.New(fault)
 	}
 	return l, err
+}
+
+// readColumn returns a column that a sequence fills, with the ids in use on this server.
+func (s *server) readColumn(ctx context.Context, f filled) (column dbColumn, used usedIDs, err error) {
+	t, ok := s.table(f.table)
+	if !ok {
+		return column, used, errors.New("the table does not exist")
+	}
+	if column, err = t.filledColumn(f.column); err != nil {
+		return column, used, err
+	}
+	used, err = s.readUsedIDs(ctx, f.table, column.name)
+	return column, used, err
+}
+
+// where adds the shard to an error, if there is one to name.
+func (s *server) where(err error) error {
+	if s.shard == "" {
+		return err
+	}
+	return fmt.Errorf("shard %s: %w", s.shard, err)
 }
 
 func printJSON(w io.Writer, list []listed) error {

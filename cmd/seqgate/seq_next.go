@@ -56,7 +56,7 @@ func (c *cluster) reserve(ctx context.Context, name tableName, n int64) (block s
 	if c.isKeyed(name) {
 		return block, inSequence(name, c.oneRow(name))
 	}
-	k, err := c.keyspace(name.keyspace)
+	k, err := c.unsharded(name.keyspace)
 	if err != nil {
 		return block, err
 	}

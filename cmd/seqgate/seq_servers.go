@@ -11,14 +11,22 @@ import (
 // servers are those that were reached.
 type servers []*server
 
-// of finds the server of a keyspace, nil when it was not reached.
+// of finds the server of an unsharded keyspace, nil when it was not reached.
 func (ss servers) of(keyspace string) *server {
-	for _, s := range ss {
-		if s.keyspace == keyspace {
-			return s
-		}
+	if all := ss.all(keyspace); len(all) > 0 && all[0].shard == "" {
+		return all[0]
 	}
 	return nil
+}
+
+// all are the servers of a keyspace, in the order of its shards, as far as they were reached.
+func (ss servers) all(keyspace string) (found servers) {
+	for _, s := range ss {
+		if s.keyspace == keyspace {
+			found = append(found, s)
+		}
+	}
+	return found
 }
 
 func (ss servers) close() error {
@@ -33,35 +41,75 @@ func (ss servers) close() error {
 // sequence needs no other servers than those of what it fills. It is safe for concurrent use.
 type cluster struct {
 	cfg  *Config
-	open map[string]func() (*server, error) // by keyspace
+	open map[string][]func() (*server, error) // by keyspace, one for each shard
 
 	mu     sync.Mutex // guards opened
 	opened servers
 }
 
 func newCluster(ctx context.Context, cfg *Config) *cluster {
-	c := &cluster{cfg: cfg, open: map[string]func() (*server, error){}}
+	c := &cluster{cfg: cfg, open: map[string][]func() (*server, error){}}
 	for _, k := range cfg.Keyspaces {
-		c.open[k.Name] = sync.OnceValues(func() (*server, error) {
-			s, err := connect(ctx, k)
-			if err != nil {
-				return nil, err
-			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.opened = append(c.opened, s)
-			return s, nil
-		})
+		for _, shard := range k.Shards {
+			c.open[k.Name] = append(c.open[k.Name], sync.OnceValues(func() (*server, error) {
+				s, err := connect(ctx, k, shard)
+				if err != nil {
+					return nil, err
+				}
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.opened = append(c.opened, s)
+				return s, nil
+			}))
+		}
 	}
 	return c
 }
 
-// server connects to the server of a keyspace, once.
+// server connects to the server of an unsharded keyspace, once: where sequences are.
 func (c *cluster) server(keyspace string) (*server, error) {
+	if _, err := c.unsharded(keyspace); err != nil {
+		return nil, err
+	}
+	return c.open[keyspace][0]()
+}
+
+// unsharded finds a keyspace that sequences may be in.
+func (c *cluster) unsharded(name string) (Keyspace, error) {
+	k, err := c.keyspace(name)
+	if err == nil && k.Sharded() {
+		err = fmt.Errorf("keyspace %s is sharded: sequences are in unsharded keyspaces, each in one row", name)
+	}
+	return k, err
+}
+
+// shards connects to all servers of a keyspace, at the same time and once. It returns them in the order of the
+// configuration, or why not all are there.
+func (c *cluster) shards(keyspace string) (servers, error) {
 	if _, err := c.keyspace(keyspace); err != nil {
 		return nil, err
 	}
-	return c.open[keyspace]()
+	open := c.open[keyspace]
+	found, errs := make(servers, len(open)), make([]error, len(open))
+	var group sync.WaitGroup
+	for i := range open {
+		group.Go(func() { found[i], errs[i] = open[i]() })
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// serversOf connects to the servers that have a table: all of its keyspace, or the one shard that a pinned table is in.
+func (c *cluster) serversOf(name tableName) (servers, error) {
+	at := c.cfg.pinned(name)
+	if at < 0 {
+		return c.shards(name.keyspace)
+	}
+	s, err := c.open[name.keyspace][at]()
+	return servers{s}, err
 }
 
 func (c *cluster) keyspace(name string) (Keyspace, error) {
@@ -77,7 +125,7 @@ func (c *cluster) reach() (servers, error) {
 	errs := make([]error, len(c.cfg.Keyspaces))
 	var group sync.WaitGroup
 	for i, k := range c.cfg.Keyspaces {
-		group.Go(func() { _, errs[i] = c.server(k.Name) })
+		group.Go(func() { _, errs[i] = c.shards(k.Name) })
 	}
 	group.Wait()
 	return c.opened, errors.Join(errs...)

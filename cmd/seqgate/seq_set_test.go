@@ -288,7 +288,7 @@ func (p *place) server() *server {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	s, err := connect(context.Background(), cfg.Keyspaces[0])
+	s, err := connect(context.Background(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
 	if err != nil {
 		p.t.Fatal(err)
 	}

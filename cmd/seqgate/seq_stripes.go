@@ -123,7 +123,7 @@ func (s *source) withStriped(ctx context.Context, arg string, f func(stripedSequ
 	if !c.isStriped(name) {
 		return usagef("sequence %s lies on one server: sequences.overrides has no stores for it", name)
 	}
-	k, err := c.keyspace(name.keyspace)
+	k, err := c.unsharded(name.keyspace)
 	if err != nil {
 		return err
 	}

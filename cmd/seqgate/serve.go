@@ -21,10 +21,13 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seqgate/seqgate/internal/settled"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/vschema"
 )
 
 // runServe is `seqgate serve`.
@@ -57,23 +60,29 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 
 // serve wires everything, runs it until ctx is done, and takes it apart in
 // reverse: no new clients, statements in flight end, unused ids go back, pools
-// close. It calls ready with each address that accepts clients, and reads the files
-// of certificates again at each signal of reload.
+// close. It calls ready with each address that accepts clients, and reads the vschema
+// and the files of certificates again at each signal of reload.
 func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.Writer, ready func(addr string)) (err error) {
-	log := newLogger(cfg.Log, stderr)
+	if err := checkCounters(cfg.VSchema); err != nil {
+		return inFile(cfg.VSchemaFile, err)
+	}
+	level := &slog.LevelVar{}
+	log := newLogger(cfg.Log, level, stderr)
+	spans, endTracing, err := openTracing(ctx, cfg.Tracing, log)
+	if err != nil {
+		return err
+	}
+	defer endTracing()
 	keyspaces, err := openKeyspaces(cfg)
 	if err != nil {
 		return err
 	}
 	defer closeKeyspaces(keyspaces, log)
 
-	stores := &stores{cfg: cfg, keyspaces: keyspaces, log: log}
+	schema := newVSchemaFile(cfg, log)
+	stores := &stores{vschema: schema, keyspaces: keyspaces, log: log}
 	defer func() { err = errors.Join(err, stores.close()) }()
-	sequences := sequence.NewRegistry(stores.open, sequence.Config{
-		MinLifetime: cfg.Sequences.MinLifetime, MaxStep: cfg.Sequences.MaxStep,
-		PrefetchShare: float64(cfg.Sequences.Prefetch) / 100,
-		Timeout:       cfg.Sequences.Timeout, Logger: log,
-	})
+	sequences := sequence.NewRegistry(stores.open, sequenceConfig(cfg, spans, log))
 	stores.dropped = sequences.Dropped
 	keyedSequences := newKeyedSequences(cfg, keyspaces, log)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -84,28 +93,59 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 	if err != nil {
 		return err
 	}
-	server, err := newServer(cfg, keyspaces, sequences, keyedSequences, certificates.config(), key, log)
+	generators, endWorkers, err := openGenerators(cfg, log)
 	if err != nil {
 		return err
 	}
-	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(server.Ready, sequences.Snapshot, keyedSequences.snapshot), log)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stopAdmin()) }()
+	defer func() { err = errors.Join(err, endWorkers()) }()
+	defer closeGenerators(ctx, generators, log)
 	listeners, err := listenAll(cfg.Listen)
 	if err != nil {
 		return err
 	}
+	server, err := newServer(schema, keyspaces, sequences, keyedSequences, generators, certificates.config(), key, spans, log)
+	if err != nil {
+		return err
+	}
+	schema.takes = server
+	file := &reloadedConfig{cfg: cfg, log: log, level: level, server: server, sequences: sequences, peers: keyedSequences.peers, files: []reloader{certificates, schema}}
+	warnOfEnds(cfg.VSchema, time.Now(), log)
 	if keyedSequences.address = cfg.advertised(listeners); keyedSequences.address == "" && cfg.hasKeyed() {
 		log.Warn("no other seqgate can ask this one for values of keyed sequences, and gets none of the keys that this one counts: set advertise to the address at which they reach it")
 	}
-	defer certificates.watch(ctx, reload)()
+	api, err := serveAPI(cfg, server, certificates.config(), log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, api.close()) }()
+	file.api = api
+	history, stopHistory := keepHistory(ctx, cfg.Admin, server, sequences)
+	defer stopHistory()
+	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(admin.Config{
+		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: certificates.counts,
+		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(generators), Version: version(),
+		API: api.counts, Reload: file.reloadAll,
+		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg),
+	}), log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopAdmin()) }()
+	if err := useGenerators(ctx, generators, cfg.VSchema, log); err != nil { // last: a start that fails takes no worker ids
+		for _, l := range listeners {
+			err = errors.Join(err, l.Close())
+		}
+		return errors.Join(err, server.Shutdown(ctx))
+	}
+	defer watchFiles(context.WithoutCancel(ctx), reload, log, file)() // also while seqgate stops
 	var group errgroup.Group
 	for _, l := range listeners {
 		group.Go(func() error { return server.Serve(l) })
 		ready(l.Addr().String())
 		log.Info("ready", "addr", l.Addr().String())
+	}
+	if err := notifySystemd("READY=1"); err != nil {
+		log.Warn("the service's state is not known to systemd", "err", err)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- group.Wait() }()
@@ -114,11 +154,22 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 	case err = <-failed:
 	}
 
-	log.Info("stopping", "drain_timeout", cfg.DrainTimeout)
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.DrainTimeout)
+	cfg = file.config()
+	log.Info("stopping", "lameduck_period", cfg.LameduckPeriod, "drain_timeout", cfg.DrainTimeout)
+	if err := notifySystemd("STOPPING=1"); err != nil {
+		log.Warn("the service's state is not known to systemd", "err", err)
+	}
+	server.Retire()
+	if err == nil {
+		lameduck(cfg.LameduckPeriod, failed)
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), file.config().DrainTimeout) // it may have been reloaded
 	defer cancel()
 	if drainErr := server.Shutdown(drain); drainErr != nil {
 		log.Warn("sessions cut off", "err", drainErr)
+	}
+	if drainErr := api.drain(drain); drainErr != nil {
+		log.Warn("requests of the API cut off", "err", drainErr)
 	}
 	handBack, cancelHandBack := context.WithTimeout(context.WithoutCancel(ctx), handBackTimeout)
 	defer cancelHandBack()
@@ -139,7 +190,7 @@ func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() 
 	if err != nil {
 		return nil, fmt.Errorf("listen for admin on %s: %w", cfg.Listen, err)
 	}
-	h := &http.Server{Handler: handler, ReadHeaderTimeout: adminTimeout, IdleTimeout: time.Minute}
+	h := &http.Server{Handler: admin.Guard(cfg.Password, handler), ReadHeaderTimeout: adminTimeout, IdleTimeout: time.Minute}
 	var group errgroup.Group
 	group.Go(func() error {
 		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -148,6 +199,7 @@ func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() 
 		return nil
 	})
 	log.Info("admin", "addr", l.Addr().String())
+	warnOfOpen(cfg, log)
 	return func() error { return errors.Join(h.Close(), group.Wait()) }, nil
 }
 
@@ -158,12 +210,24 @@ const adminTimeout = 5 * time.Second
 // stop that hangs is not.
 const handBackTimeout = 2 * time.Second
 
-func newLogger(cfg Log, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: cfg.Level}
-	if cfg.Format == "json" {
+// newLogger gives the log, whose level may change.
+func newLogger(cfg Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
+	level.Set(cfg.Level)
+	options := &slog.HandlerOptions{Level: level}
+	if cfg.Format == "json" || cfg.Format == "auto" && !isTerminal(w) {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// isTerminal reports whether somebody reads what is written there as it comes.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // openKeyspaces prepares the connections to each keyspace's server. None is
@@ -171,27 +235,44 @@ func newLogger(cfg Log, w io.Writer) *slog.Logger {
 func openKeyspaces(cfg *Config) (map[string]*proxy.Keyspace, error) {
 	keyspaces := make(map[string]*proxy.Keyspace)
 	for _, k := range cfg.Keyspaces {
-		shard := k.Shards[0]
-		db, err := openPool(shard.DSN)
-		if err != nil {
-			return nil, fmt.Errorf("keyspace %s: %w", k.Name, err)
+		shards := make([]*proxy.Keyspace, len(k.Shards))
+		for i, shard := range k.Shards {
+			opened, err := openShard(k.Name, shard)
+			if err != nil {
+				return nil, fmt.Errorf("keyspace %s: %w", k.Name, err)
+			}
+			shards[i] = opened
 		}
-		refills, err := sequence.NewPool(shard.DSN)
-		if err != nil {
-			return nil, fmt.Errorf("keyspace %s: %w", k.Name, err)
+		if k.Sharded() {
+			keyspaces[k.Name] = proxy.Sharded(k.Layout, shards)
+			continue
 		}
-		keyspaces[k.Name] = &proxy.Keyspace{
-			Name: k.Name, Database: shard.DSN.DBName, DB: db, Refills: refills,
-			Backend: &backend.Backend{
-				Network: shard.DSN.Net, Addr: shard.DSN.Addr, User: shard.DSN.User, Password: shard.DSN.Passwd,
-				TLS: backendMode(shard.Mode), TLSConfig: shard.DSN.TLS,
-			},
-		}
-		if shard.SessionUser != "" {
-			keyspaces[k.Name].Backend.User, keyspaces[k.Name].Backend.Password = shard.SessionUser, ""
-		}
+		keyspaces[k.Name], shards[0].Shard = shards[0], ""
 	}
 	return keyspaces, nil
+}
+
+// openShard prepares the connections to one shard's server.
+func openShard(keyspace string, shard Shard) (*proxy.Keyspace, error) {
+	db, err := openPool(shard.DSN)
+	if err != nil {
+		return nil, err
+	}
+	refills, err := sequence.NewPool(shard.DSN)
+	if err != nil {
+		return nil, err
+	}
+	k := &proxy.Keyspace{
+		Name: keyspace, Shard: shard.Name, Database: shard.DSN.DBName, DB: db, Refills: refills,
+		Backend: &backend.Backend{
+			Network: shard.DSN.Net, Addr: shard.DSN.Addr, User: shard.DSN.User, Password: shard.DSN.Passwd,
+			TLS: backendMode(shard.Mode), TLSConfig: shard.DSN.TLS,
+		},
+	}
+	if shard.SessionUser != "" {
+		k.Backend.User, k.Backend.Password = shard.SessionUser, ""
+	}
+	return k, nil
 }
 
 func backendMode(m TLSMode) backend.TLSMode {
@@ -220,7 +301,7 @@ func openPool(dsn *mysql.Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(connector)
+	db := sql.OpenDB(settled.Connector{Connector: connector, Statement: settled.OwnTransactions}) // decisions on XA transactions last
 	db.SetMaxOpenConns(poolSize)
 	db.SetMaxIdleConns(1)
 	db.SetConnMaxIdleTime(time.Second) // who counts the server's sessions soon finds the clients' alone
@@ -231,24 +312,69 @@ func openPool(dsn *mysql.Config) (*sql.DB, error) {
 // no reason to fail.
 func closeKeyspaces(keyspaces map[string]*proxy.Keyspace, log *slog.Logger) {
 	for name, k := range keyspaces {
-		if err := errors.Join(k.DB.Close(), k.Refills.Close()); err != nil {
-			log.Info("connections to a server not closed in order", "keyspace", name, "err", err)
+		for _, shard := range k.EachShard() {
+			if err := errors.Join(shard.DB.Close(), shard.Refills.Close()); err != nil {
+				log.Info("connections to a server not closed in order", "keyspace", name, "shard", shard.Shard, "err", err)
+			}
 		}
 	}
 }
 
-func newServer(cfg *Config, keyspaces map[string]*proxy.Keyspace, sequences *sequence.Registry, keyed *keyedSequences,
-	clientTLS *tls.Config, key *rsa.PrivateKey, log *slog.Logger) (*proxy.Server, error) {
+func newServer(schema *vschemaFile, keyspaces map[string]*proxy.Keyspace, sequences *sequence.Registry, keyed *keyedSequences,
+	generators *generate.Set, clientTLS *tls.Config, key *rsa.PrivateKey, spans tracer, log *slog.Logger) (*proxy.Server, error) {
+	cfg := schema.config()
+	var alter func(context.Context, vschema.Edit) error
+	if cfg.VSchemaFile != "" {
+		alter = schema.alter
+	}
 	return proxy.New(proxy.Config{
 		Keyspaces: keyspaces, Default: cfg.DefaultKeyspace, Users: proxyUsers(cfg.Users),
 		TLS: clientTLS, RequireTLS: cfg.TLS.Required, RSA: key,
-		Sequences: sequences, Keyed: keyed.get, VSchema: cfg.VSchema, OnExplicitID: cfg.Tables.OnExplicitIDOf,
-		FirstFree: func(ctx context.Context, name sequence.Name) (int64, error) { return firstFree(ctx, cfg, name) }, Logger: log, Version: version(),
+		Sequences: sequences, Keyed: keyed.get, Generators: generators, VSchema: cfg.VSchema, AlterVSchema: alter, OnExplicitID: cfg.Tables.OnExplicitIDOf,
+		FirstFree: func(ctx context.Context, name sequence.Name) (int64, error) {
+			return firstFree(ctx, schema.config(), name)
+		},
+		Logger: log, Tracer: spans, Version: version(),
+		XA:             decisionsAt(cfg, keyspaces),
 		MaxConnections: cfg.Limits.Connections, MaxUserConnections: cfg.Limits.PerUser, IdleBackends: cfg.Limits.IdleBackends,
 		ProxyFrom:        cfg.ProxyProtocol.From,
 		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle,
 		ReadTimeout: cfg.Timeouts.Read, WriteTimeout: cfg.Timeouts.Write,
+		Quiet: min(cfg.LameduckPeriod, quiet), SlowStatement: cfg.Log.Slow,
 	})
+}
+
+// quiet is how long a session is silent before a stop ends it out of the blue. Clients
+// that speak more seldom than that are the least likely to speak in the instant.
+const quiet = time.Second
+
+// lameduck goes on as before while load balancers notice that seqgate is not ready any
+// more, unless accepting fails.
+func lameduck(period time.Duration, failed <-chan error) {
+	select {
+	case <-time.After(period):
+	case <-failed: // nobody comes any more
+	}
+}
+
+// sequenceConfig gives how sequences behave.
+func sequenceConfig(cfg *Config, spans tracer, log *slog.Logger) sequence.Config {
+	return sequence.Config{
+		MinLifetime: cfg.Sequences.MinLifetime, MaxStep: cfg.Sequences.MaxStep,
+		PrefetchShare: float64(cfg.Sequences.Prefetch) / 100,
+		Timeout:       cfg.Sequences.Timeout, Logger: log, Tracer: spans,
+	}
+}
+
+// decisionsAt gives the keyspace whose server keeps the decisions on XA transactions, nil without those.
+func decisionsAt(cfg *Config, keyspaces map[string]*proxy.Keyspace) *proxy.Keyspace {
+	if cfg.Transactions != TransactionsXA {
+		return nil
+	}
+	if k, ok := cfg.centralKeyspace(); ok {
+		return keyspaces[k.Name]
+	}
+	return nil
 }
 
 // proxyUsers gives the users of the file; nil, and not an empty list, for none.
@@ -257,6 +383,7 @@ func proxyUsers(users []User) []proxy.User {
 	for _, u := range users {
 		list = append(list, proxy.User{
 			Name: u.Name, Password: u.Password, Plugin: u.Plugin, RequireTLS: u.Require, MaxConnections: u.MaxConnections,
+			VSchemaDDL: u.VSchemaDDL, Rights: u.Rights,
 		})
 	}
 	return list

@@ -13,7 +13,7 @@ import (
 
 // stores makes the store of each sequence, as the configuration wants it.
 type stores struct {
-	cfg       *Config
+	vschema   *vschemaFile
 	keyspaces map[string]*proxy.Keyspace
 	log       *slog.Logger
 
@@ -29,7 +29,11 @@ func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 	if !ok {
 		return sequence.Settings{}, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
 	}
-	own := s.cfg.Sequences.Of(name.Keyspace, name.Table)
+	if g := s.generator(name); g != nil {
+		store, err := s.segments(g)
+		return sequence.Settings{Store: store}, err
+	}
+	own := s.vschema.config().Sequences.Of(name.Keyspace, name.Table)
 	store, err := s.store(name, own, k)
 	if err != nil {
 		return sequence.Settings{}, err
@@ -50,20 +54,20 @@ func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspa
 		return s.striped(name)
 	}
 	store, err := sequence.NewStore(string(own.Refill), k.Refills)
-	if err != nil || !s.cfg.Sequences.AutoCreate || s.cfg.isKeyed(name.Keyspace, name.Table) {
+	if cfg := s.vschema.config(); err != nil || !cfg.Sequences.AutoCreate || cfg.isKeyed(name.Keyspace, name.Table) {
 		return store, err
 	}
 	return sequence.AutoCreate(store, k.Refills, func(ctx context.Context) (next, cache int64, err error) {
 		if s.dropped(name) { // its ids would be given again
 			return 0, 0, &sequence.Error{Kind: sequence.ErrNoTable, Sequence: name.String(), Text: "was dropped; use CREATE SEQUENCE or seqgate init"}
 		}
-		next, err = firstFree(ctx, s.cfg, name)
+		next, err = firstFree(ctx, s.vschema.config(), name)
 		return max(1, next), sequence.DefaultCache, err
 	}), nil
 }
 
 func (s *stores) striped(name sequence.Name) (sequence.RowStore, error) {
-	store, closeAll, err := openStriped(s.cfg, tableName{name.Keyspace, name.Table}, s.log)
+	store, closeAll, err := openStriped(s.vschema.config(), tableName{name.Keyspace, name.Table}, s.log)
 	if err != nil {
 		return nil, err
 	}

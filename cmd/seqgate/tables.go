@@ -21,6 +21,7 @@ import (
 // server is a MySQL server as the commands see it: connections and the tables of one database.
 type server struct {
 	keyspace string // whose server it is; "" for one outside of the configuration
+	shard    string // of a sharded keyspace; "" for the one of an unsharded keyspace
 	database string
 	db       *sql.DB   // a pool of sequence.NewPool, for what is asked in parallel
 	conn     *sql.Conn // of db, for what is asked one by one
@@ -38,21 +39,37 @@ type dbTable struct {
 type dbColumn struct {
 	name          string
 	dataType      string // in small letters, without length: bigint
+	columnType    string // as written after the column's name, without an integer's width: varchar(20), int unsigned
+	collation     string // of text; "" of others
 	unsigned      bool
 	primary       bool
 	autoIncrement bool
 	invisible     bool
 }
 
-// connect reaches the keyspace's server and reads which tables there are.
-func connect(ctx context.Context, k Keyspace) (*server, error) {
-	s, err := openServer(ctx, k.Shards[0].DSN)
+// connect reaches the server of one shard of a keyspace and reads which tables there are.
+func connect(ctx context.Context, k Keyspace, shard Shard) (*server, error) {
+	s, err := openServer(ctx, shard.DSN)
 	if err != nil {
-		return nil, fmt.Errorf("keyspace %s at %s: %w", k.Name, k.Shards[0].DSN.Addr, err)
+		return nil, fmt.Errorf("keyspace %s at %s: %w", k.serverName(shard), shard.DSN.Addr, err)
 	}
 	s.keyspace = k.Name
+	if k.Sharded() {
+		s.shard = shard.Name
+	}
 	return s, nil
 }
+
+// String is the name by which a client reaches the server: that of the keyspace, or keyspace:shard.
+func (s *server) String() string {
+	if s.shard == "" {
+		return s.keyspace
+	}
+	return s.keyspace + ":" + s.shard
+}
+
+// named is a table of the server as it is called in what the commands print.
+func (s *server) named(table string) tableName { return tableName{s.String(), table} }
 
 // connectTimeout is how long a server may take to be reached when its DSN does not say.
 const connectTimeout = 5 * time.Second
@@ -116,24 +133,37 @@ func (s *server) readTables(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.eachRow(ctx, `SELECT table_name, column_name, data_type, column_type, column_key, extra
+	return s.eachRow(ctx, `SELECT table_name, column_name, data_type, column_type, collation_name, column_key, extra
 		FROM information_schema.columns WHERE table_schema = ? ORDER BY table_name, ordinal_position`,
 		func(scan func(...any) error) error {
 			var table, name, dataType, columnType, key, extra string
-			if err := scan(&table, &name, &dataType, &columnType, &key, &extra); err != nil {
+			var collation sql.NullString
+			if err := scan(&table, &name, &dataType, &columnType, &collation, &key, &extra); err != nil {
 				return err
 			}
 			t, ok := s.tables[table]
 			if !ok { // made between the two queries
 				return nil
 			}
-			extra = strings.ToLower(extra)
+			extra, columnType = strings.ToLower(extra), withoutWidth(strings.ToLower(columnType))
 			t.columns = append(t.columns, dbColumn{
-				name: name, dataType: strings.ToLower(dataType), unsigned: strings.Contains(strings.ToLower(columnType), "unsigned"),
+				name: name, dataType: strings.ToLower(dataType), unsigned: strings.Contains(columnType, "unsigned"),
+				columnType: columnType, collation: collation.String,
 				primary: key == "PRI", autoIncrement: strings.Contains(extra, "auto_increment"), invisible: strings.Contains(extra, "invisible"),
 			})
 			return nil
 		})
+}
+
+// withoutWidth is a column's type without the display width of integers, which MySQL 8.0.19 and later do not tell and which
+// says nothing of what the column holds (MySQL manual, "Numeric Type Attributes").
+func withoutWidth(columnType string) string {
+	name, rest, ok := strings.Cut(columnType, "(")
+	if integerBits[name] == 0 || !ok {
+		return columnType
+	}
+	_, rest, _ = strings.Cut(rest, ")")
+	return name + rest
 }
 
 func (s *server) eachRow(ctx context.Context, query string, f func(scan func(...any) error) error) error {

@@ -85,21 +85,21 @@ const vitessSequence = "(id INT, next_id BIGINT, cache BIGINT, PRIMARY KEY (id))
 func TestReadTables(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, "",
-			"CREATE TABLE t (`a``b` TINYINT UNSIGNED PRIMARY KEY, b VARCHAR(5), n BIGINT AUTO_INCREMENT UNIQUE) ENGINE = InnoDB COMMENT 'x'",
+			"CREATE TABLE t (`a``b` TINYINT UNSIGNED PRIMARY KEY, b VARCHAR(5) COLLATE utf8mb4_bin, n BIGINT AUTO_INCREMENT UNIQUE) ENGINE = InnoDB COMMENT 'x'",
 			"CREATE VIEW v AS SELECT 1 AS one")
 		cfg, err := UpstreamConfig(s.DSN(p.name), env(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		server, err := connect(t.Context(), cfg.Keyspaces[0])
+		server, err := connect(t.Context(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer server.close()
 		want := &dbTable{kind: "BASE TABLE", engine: "InnoDB", comment: "x", columns: []dbColumn{
-			{name: "a`b", dataType: "tinyint", unsigned: true, primary: true},
-			{name: "b", dataType: "varchar"},
-			{name: "n", dataType: "bigint", autoIncrement: true},
+			{name: "a`b", dataType: "tinyint", columnType: "tinyint unsigned", unsigned: true, primary: true},
+			{name: "b", dataType: "varchar", columnType: "varchar(5)", collation: "utf8mb4_bin"},
+			{name: "n", dataType: "bigint", columnType: "bigint", autoIncrement: true},
 		}}
 		if diff := cmp.Diff(want, server.tables["t"], cmp.AllowUnexported(dbTable{}, dbColumn{})); diff != "" {
 			t.Errorf("table t (-want +got):\n%s", diff)
@@ -140,7 +140,7 @@ func TestReadUsedIDs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				server, err := connect(t.Context(), cfg.Keyspaces[0])
+				server, err := connect(t.Context(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
 				if err != nil {
 					t.Fatal(err)
 				}

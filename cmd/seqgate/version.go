@@ -1,10 +1,22 @@
 package main
 
-import "runtime/debug"
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+)
 
-// version is the module's version as the Go tool recorded it, or the commit it
-// was built from.
+// release is the version that who builds gives: -ldflags "-X main.release=v1.2.3". Packages do, whose sources come
+// without the repository.
+var release string
+
+// version is the release's, or the module's version as the Go tool recorded it,
+// or the commit it was built from.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
@@ -18,4 +30,13 @@ func version() string {
 		}
 	}
 	return "devel"
+}
+
+// runVersion is `seqgate version`.
+func runVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
+	if err := parseFlags(newFlags("version", "", "Prints the version.", stdout), args); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(stdout, "seqgate", version())
+	return err
 }

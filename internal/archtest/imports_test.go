@@ -38,10 +38,31 @@ var homes = []struct {
 	only    []string
 }{
 	{"github.com/go-mysql-org/go-mysql", []string{"proxy"}},
-	{"github.com/go-sql-driver/mysql", []string{"cmd", "sequence", "internal/servertest", "bench"}},
+	{"github.com/go-sql-driver/mysql", []string{"cmd", "sequence", "driver", "internal/servertest", "internal/soak", "bench"}},
 	{"github.com/pingcap/tidb/pkg/parser", []string{"parser"}},
+	{"github.com/prometheus/client_golang", []string{"proxy/admin"}}, // what else counts does so by itself
+	{"github.com/chromedp", []string{"internal/browsertest"}},        // which only tests import
 	{demoEngine, []string{"internal/demoengine"}},
+	{etcdLibrary, []string{"sequence/worker/etcd"}},
+	{grpcLibrary, []string{"sequence/worker/etcd"}},
+	{zooKeeperLibrary, []string{"sequence/worker/zookeeper"}},
+	{otelLibrary, []string{"internal/oteltrace"}},
+	{"gonum.org", []string{"bench/internal/plot"}}, // with the fonts it measures texts by
 }
+
+// What is only in binaries that are built with the tag etcd or zookeeper. The demo's engine has gRPC's error codes.
+const (
+	etcdLibrary      = "go.etcd.io/etcd"
+	grpcLibrary      = "google.golang.org/grpc"
+	zooKeeperLibrary = "github.com/go-zookeeper/zk"
+)
+
+// What exports spans is only in binaries that are built with the tag otel. The demo's engine has OpenTelemetry's interfaces.
+const (
+	otelLibrary  = "go.opentelemetry.io/otel"
+	otelSDK      = otelLibrary + "/sdk"
+	otelExporter = otelLibrary + "/exporters"
+)
 
 // demoEngine is a whole database: it must not get into what serves clients, nor into a binary built with the tag slim.
 const demoEngine = "github.com/dolthub/go-mysql-server"
@@ -69,6 +90,48 @@ func TestServingPackagesAreFreeOfTheDemoEngine(t *testing.T) {
 func TestSlimBuildIsFreeOfTheDemoEngine(t *testing.T) {
 	for _, problem := range engineProblems(listPackages(t, "-tags=slim"), "") {
 		t.Error(problem)
+	}
+}
+
+// TestWorkerStoresAreBuildChoices looks at what is linked into the command with each of the tags.
+func TestWorkerStoresAreBuildChoices(t *testing.T) {
+	for _, test := range []struct {
+		name, tags string
+		want       []string
+	}{
+		{"default", "", nil},
+		{"slim", "slim", nil},
+		{"etcd", "slim,etcd", []string{etcdLibrary, grpcLibrary}},
+		{"zookeeper", "slim,zookeeper", []string{zooKeeperLibrary}},
+		{"both", "etcd,zookeeper", []string{etcdLibrary, grpcLibrary, zooKeeperLibrary}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			command := listed(t, "-tags="+test.tags, module+"/cmd/seqgate")[0]
+			var got []string
+			for _, library := range []string{etcdLibrary, grpcLibrary + "/internal/transport", zooKeeperLibrary} {
+				if firstWithin(command.Deps, library, "") != "" {
+					got = append(got, strings.TrimSuffix(library, "/internal/transport"))
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("linked with the tags %q (-want +got):\n%s", test.tags, diff)
+			}
+		})
+	}
+}
+
+// TestTracingIsABuildChoice looks at what is linked into the command with the tag otel and without.
+func TestTracingIsABuildChoice(t *testing.T) {
+	for _, test := range []struct {
+		tags string
+		want bool
+	}{{"", false}, {"slim", false}, {"slim,etcd,zookeeper", false}, {"otel", true}, {"slim,otel", true}} {
+		command := listed(t, "-tags="+test.tags, module+"/cmd/seqgate")[0]
+		for _, library := range []string{otelSDK, otelExporter} {
+			if dep := firstWithin(command.Deps, library, ""); (dep != "") != test.want {
+				t.Errorf("with the tags %q: linked is %q, want something of %s: %v", test.tags, dep, library, test.want)
+			}
+		}
 	}
 }
 
@@ -131,8 +194,19 @@ func firstWithin(imports []string, base, path string) string {
 // listPackages returns the packages of the module, at least those that the rules are about.
 func listPackages(t *testing.T, flags ...string) []pkg {
 	t.Helper()
-	args := slices.Concat([]string{"list", "-json=ImportPath,Imports,TestImports,XTestImports,Deps"}, flags,
-		[]string{module + "/..."})
+	packages := listed(t, slices.Concat(flags, []string{module + "/..."})...)
+	for _, path := range serving {
+		if !slices.ContainsFunc(packages, func(p pkg) bool { return p.ImportPath == module+"/"+path }) {
+			t.Fatalf("go list shows no package %s: the rules would hold for nothing", path)
+		}
+	}
+	return packages
+}
+
+// listed returns what `go list` says of packages.
+func listed(t *testing.T, args ...string) []pkg {
+	t.Helper()
+	args = slices.Concat([]string{"list", "-json=ImportPath,Imports,TestImports,XTestImports,Deps"}, args)
 	out, err := exec.Command("go", args...).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -147,11 +221,6 @@ func listPackages(t *testing.T, flags ...string) []pkg {
 			t.Fatal(err)
 		}
 		packages = append(packages, p)
-	}
-	for _, path := range serving {
-		if !slices.ContainsFunc(packages, func(p pkg) bool { return p.ImportPath == module+"/"+path }) {
-			t.Fatalf("go list shows no package %s: the rules would hold for nothing", path)
-		}
 	}
 	return packages
 }
@@ -176,7 +245,7 @@ func TestProblemsAreFound(t *testing.T) {
 			own("sequence/snowflake") + " depends on " + own("vschema"),
 		}},
 		{"homes", homeProblems(packages), []string{
-			own("proxy") + " imports github.com/go-sql-driver/mysql, which only [cmd sequence internal/servertest bench] may",
+			own("proxy") + " imports github.com/go-sql-driver/mysql, which only [cmd sequence driver internal/servertest internal/soak bench] may",
 			own("cmd/seqgate") + " imports github.com/go-mysql-org/go-mysql/client, which only [proxy] may",
 		}},
 		{"engine", engineProblems(packages, serving...), []string{own("proxy") + " depends on " + demoEngine + "/sql"}},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ const root = "../.."
 type composeFile struct {
 	Name     string
 	MySQL    yaml.Node `yaml:"x-mysql"`
+	Seqgate  yaml.Node `yaml:"x-seqgate"`
 	Services map[string]service
 	Volumes  map[string]*struct{}
 }
@@ -30,6 +32,10 @@ type composeFile struct {
 type service struct {
 	Image       string
 	Build       string
+	Profiles    []string
+	Command     []string
+	Restart     string
+	StopGrace   string `yaml:"stop_grace_period"`
 	Environment map[string]string
 	Healthcheck *healthcheck
 	DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
@@ -132,7 +138,7 @@ func TestComposeServices(t *testing.T) {
 		got = append(got, name)
 	}
 	slices.Sort(got)
-	want := []string{"seqgate", "sequences", "shard-80", "shard80"}
+	want := []string{"grafana", "prometheus", "seqgate1", "seqgate2", "sequences", "shard-80", "shard80"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("services (-want +got):\n%s", diff)
 	}
@@ -190,6 +196,7 @@ func (s service) mounted(target string) string {
 // configFile is the part of a seqgate.yaml that has to agree with docker-compose.yml.
 type configFile struct {
 	Listen    string
+	VSchema   string
 	Keyspaces map[string]struct{ Shards map[string]string }
 }
 
@@ -202,26 +209,53 @@ func readConfig(t *testing.T, name string) configFile {
 	return c
 }
 
-// The address seqgate listens on is the one published, and its servers are services with that database and user.
+// seqgates are the services that run seqgate, of which there are two.
+func (c composeFile) seqgates(t *testing.T) map[string]service {
+	t.Helper()
+	found := map[string]service{}
+	for name, s := range c.Services {
+		if s.Build != "" {
+			found[name] = s
+		}
+	}
+	if len(found) != 2 {
+		t.Fatalf("%d services are built, want two seqgates", len(found))
+	}
+	return found
+}
+
+// The address each seqgate listens on is one published, and its servers are services with that database and user, all of
+// which are waited for.
 func TestConfigAgreesWithCompose(t *testing.T) {
 	compose := readCompose(t)
-	seqgate := compose.Services["seqgate"]
-	config := readConfig(t, cmp.Or(seqgate.mounted(configPath(t)), "no configuration is mounted"))
-	_, port, err := net.SplitHostPort(config.Listen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(seqgate.Ports, func(p string) bool { return strings.HasSuffix(p, ":"+port) }) {
-		t.Errorf("published ports %v, want the port %s that seqgate listens on", seqgate.Ports, port)
-	}
-	for keyspace, k := range config.Keyspaces {
-		for shard, dsn := range k.Shards {
-			checkServer(t, compose, keyspace+"/"+shard, dsn)
+	published := map[string]string{}
+	for name, seqgate := range compose.seqgates(t) {
+		config := readConfig(t, cmp.Or(seqgate.mounted(configPath(t)), "no configuration is mounted"))
+		_, port, err := net.SplitHostPort(config.Listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(seqgate.Ports, func(p string) bool { return strings.HasSuffix(p, ":"+port) }) {
+			t.Errorf("%s: published ports %v, want the port %s that seqgate listens on", name, seqgate.Ports, port)
+		}
+		for _, p := range seqgate.Ports {
+			if other, twice := published[p]; twice {
+				t.Errorf("%s and %s are both published at %s", other, name, p)
+			}
+			published[p] = name
+		}
+		if vschema := path.Join(path.Dir(configPath(t)), config.VSchema); seqgate.mounted(vschema) == "" {
+			t.Errorf("%s: the vschema %s is not mounted", name, vschema)
+		}
+		for keyspace, k := range config.Keyspaces {
+			for shard, dsn := range k.Shards {
+				checkServer(t, compose, seqgate, keyspace+"/"+shard, dsn)
+			}
 		}
 	}
 }
 
-func checkServer(t *testing.T, compose composeFile, shard, dsn string) {
+func checkServer(t *testing.T, compose composeFile, seqgate service, shard, dsn string) {
 	t.Helper()
 	c, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -230,6 +264,9 @@ func checkServer(t *testing.T, compose composeFile, shard, dsn string) {
 	host, _, err := net.SplitHostPort(c.Addr)
 	if err != nil {
 		t.Fatalf("%s: %v", shard, err)
+	}
+	if _, waits := seqgate.DependsOn[host]; !waits {
+		t.Errorf("%s: seqgate does not wait for the service %q", shard, host)
 	}
 	env := compose.Services[host].Environment
 	got := []string{c.User, c.Passwd, c.DBName}

@@ -2,12 +2,13 @@ package composetest
 
 import (
 	"encoding/json"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seqgate/seqgate/internal/servertest"
 )
 
 // stage is what a Dockerfile says from one FROM to the next.
@@ -149,9 +150,11 @@ func TestDockerfileGoVersion(t *testing.T) {
 }
 
 func TestSeqgateAcceptsTheConfig(t *testing.T) {
-	file := filepath.Join(root, readCompose(t).Services["seqgate"].mounted(configPath(t)))
-	cmd := exec.Command("go", "run", "github.com/seqgate/seqgate/cmd/seqgate", "check", "--config", file)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("seqgate check: %v\n%s", err, out)
+	for name, seqgate := range readCompose(t).seqgates(t) {
+		file := filepath.Join(root, seqgate.mounted(configPath(t)))
+		cmd := servertest.GoCommand("run", "github.com/seqgate/seqgate/cmd/seqgate", "check", "--config", file)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: seqgate check: %v\n%s", name, err, out)
+		}
 	}
 }

@@ -3,13 +3,15 @@
 package demoengine
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/memory"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 )
 
-// provider is the engine's catalogue over the memory databases, with sequence tables and
-// LAST_INSERT_ID of our own.
+// provider is the engine's catalogue over the memory databases, with sequence tables and some
+// functions of our own.
 type provider struct {
 	*memory.DbProvider
 }
@@ -34,10 +36,15 @@ func (p *provider) AllDatabases(ctx *sql.Context) []sql.Database {
 
 // Function implements sql.FunctionProvider; the engine asks here first.
 func (p *provider) Function(_ *sql.Context, name string) (sql.Function, bool) {
-	if name != (*function.LastInsertId).FunctionName(nil) {
-		return nil, false
+	switch strings.ToLower(name) {
+	case (*function.LastInsertId).FunctionName(nil):
+		return sql.FunctionN{Name: name, Fn: newLastInsertID}, true
+	case (*weightString).FunctionName(nil):
+		return sql.Function1{Name: name, Fn: newWeightString}, true
+	case function.Left{}.FunctionName():
+		return sql.Function2{Name: name, Fn: newLeft}, true
 	}
-	return sql.FunctionN{Name: name, Fn: newLastInsertID}, true
+	return nil, false
 }
 
 func wrap(db sql.Database) sql.Database {

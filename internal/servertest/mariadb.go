@@ -25,10 +25,11 @@ type mariaDB struct {
 	process int // 0 when it does not run
 }
 
-// The note is the server's process id. A process that was just killed may still be writing when rm looks first.
+// The note is the server's process id. A process that was just killed may still be writing while rm looks.
 const reapMariaDB = `while read -r p; do pid=$p; done
 [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-rm -rf "$1" 2>/dev/null || { sleep 1; rm -rf "$1"; }`
+for _ in 1 2 3 4 5; do rm -rf "$1" 2>/dev/null && exit; sleep 1; done
+rm -rf "$1"`
 
 func newMariaDB(port int, options []string) (*mariaDB, error) {
 	template, err := mariaDBTemplate()

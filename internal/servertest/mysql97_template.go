@@ -60,7 +60,7 @@ func initializeMySQL97(dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	home, err := mySQL97Home(s, m)
+	home, err := home(s, m)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,9 @@ func initializeMySQL97(dir string) (err error) {
 	return os.WriteFile(filepath.Join(dir, "place"), []byte(m.name+"\n"+home), 0o644)
 }
 
-// mySQL97Home returns where the running server's data directory is. The server may live in a root directory of its own.
-func mySQL97Home(s *Server, m *mysql97) (string, error) {
-	pid, err := m.pid()
+// home returns where the running server's data directory is. The server may live in a root directory of its own.
+func home(s *Server, e engine) (string, error) {
+	pid, err := e.pid()
 	if err != nil {
 		return "", err
 	}

@@ -184,16 +184,26 @@ func boot(name string, port int, e engine) (*Server, error) {
 }
 
 // freePort returns a TCP port of 127.0.0.1 nobody listens on. It stays below the range that kernels take the ports of
-// outgoing connections from (32768 and up on Linux), so that a stopped server finds its port free again.
+// outgoing connections from (32768 and up on Linux), so that a stopped server finds its port free again. Nobody else is
+// given it as long as this process lives.
 func freePort() (int, error) {
 	var last error
 	for range 100 {
 		port := 15000 + rand.IntN(15000)
+		claim, err := net.Listen("unix", fmt.Sprintf("@seqgate-test-port-%d", port)) // an abstract address: it ends with us
+		if err != nil {
+			last = err
+			continue
+		}
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err == nil {
+			claims.Store(port, claim)
 			return port, l.Close()
 		}
-		last = err
+		last = errors.Join(err, claim.Close())
 	}
 	return 0, fmt.Errorf("find a free port: %w", last)
 }
+
+// claims keeps what says of ports that this process has them from the garbage collector.
+var claims sync.Map

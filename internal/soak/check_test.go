@@ -53,6 +53,15 @@ func TestSoundHistory(t *testing.T) {
 	}
 }
 
+// What a client sent before it lost its connection may be done after what others sent later.
+func TestLostCallEndsLater(t *testing.T) {
+	h := sound()
+	h.Calls[4].Span = at(6, 7) // got an id below that of 2.3, which was lost before
+	for _, v := range h.Check() {
+		t.Error(v)
+	}
+}
+
 // Each broken promise is found, and by its own rule alone.
 func TestCheck(t *testing.T) {
 	tests := []struct {

@@ -1,26 +1,18 @@
 package soak
 
 import (
-	"bufio"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"runtime/debug"
-	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seqgate/seqgate/internal/gateprocess"
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
@@ -53,7 +45,6 @@ var settings = []struct {
 const (
 	idTimeout    = 2 * time.Second // sequences.timeout
 	drainTimeout = 2 * time.Second
-	endTimeout   = 30 * time.Second // from SIGTERM to the process's end, on a busy machine
 )
 
 // config is a gate's file.
@@ -112,7 +103,7 @@ func (c *cluster) addGate(t *testing.T, database, refill string, maxStep int64, 
 	if err := g.start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.process().kill() })
+	t.Cleanup(func() { g.process().Kill() })
 	c.gates = append(c.gates, g)
 }
 
@@ -172,139 +163,21 @@ func (c *cluster) rows(t *testing.T, table string) (rows []Row) {
 type gate struct {
 	number         int
 	binary, config string
-	network        *sequencetest.Proxy     // between its processes and the server
-	block          int64                   // the largest block its processes reserve
-	now            atomic.Pointer[process] // the latest one, which may have ended
-	all            []*process
+	network        *sequencetest.Proxy                 // between its processes and the server
+	block          int64                               // the largest block its processes reserve
+	now            atomic.Pointer[gateprocess.Process] // the latest one, which may have ended
+	all            []*gateprocess.Process
 }
 
-func (g *gate) process() *process { return g.now.Load() }
+func (g *gate) process() *gateprocess.Process { return g.now.Load() }
 
 // start starts the next process and returns when it is ready.
 func (g *gate) start() error {
-	p, err := startProcess(fmt.Sprintf("%d.%d", g.number, len(g.all)+1), g.binary, "serve", "--config", g.config)
+	p, err := gateprocess.Start(fmt.Sprintf("%d.%d", g.number, len(g.all)+1), g.binary, "serve", "--config", g.config)
 	if err != nil {
 		return fmt.Errorf("start gate %d: %w", g.number, err)
 	}
 	g.all = append(g.all, p)
 	g.now.Store(p)
 	return nil
-}
-
-// process is a seqgate.
-type process struct {
-	name  string
-	addr  string // where it listens, which no process did before it
-	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended
-
-	mu    sync.Mutex
-	lines []string // the last ones of its log, and all that tell of a bug
-}
-
-func startProcess(name, binary string, args ...string) (*process, error) {
-	p := &process{name: name, cmd: exec.Command(binary, args...), ended: make(chan struct{})}
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it does not outlive the test, whatever ends that
-	log, err := p.cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	ready := make(chan string, 1)
-	go p.read(log, ready)
-	select {
-	case p.addr = <-ready:
-		return p, nil
-	case <-p.ended:
-		return nil, fmt.Errorf("it ended with %v: %s", p.cmd.ProcessState, p.log())
-	case <-time.After(endTimeout):
-		p.kill()
-		return nil, fmt.Errorf("not ready in %v: %s", endTimeout, p.log())
-	}
-}
-
-// read reads the log to its end, and then collects the process.
-func (p *process) read(log io.Reader, ready chan<- string) {
-	defer close(p.ended)
-	for lines := bufio.NewScanner(log); lines.Scan(); {
-		p.keep(lines.Text())
-		if _, addr, ok := strings.Cut(lines.Text(), "msg=ready addr="); ok {
-			ready <- addr
-		}
-	}
-	_ = p.cmd.Wait() // ProcessState tells how it ended
-}
-
-// bug matches the lines of a log that no fault explains.
-var bug = regexp.MustCompile(`level=ERROR|panic|DATA RACE`)
-
-// keptLines is how much of a log is kept after a line that tells of a bug, which is its stack, and at the end.
-const keptLines = 60
-
-func (p *process) keep(line string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lines = append(p.lines, line)
-	if n := len(p.lines) - keptLines; n > 0 && !slices.ContainsFunc(p.lines[:n], bug.MatchString) {
-		p.lines = p.lines[n:]
-	}
-}
-
-// log returns what was kept of the log.
-func (p *process) log() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.Join(p.lines, "\n")
-}
-
-// signal sends s to p, if that runs.
-func (p *process) signal(s syscall.Signal) error {
-	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("send %v to process %s: %w", s, p.name, err)
-	}
-	return nil
-}
-
-// kill ends p at once.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // fails when it has ended
-	<-p.ended
-}
-
-// stop ends p in order. One that has ended must have done so in order too.
-func (p *process) stop() error {
-	if err := p.signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	select {
-	case <-p.ended:
-	case <-time.After(endTimeout):
-		return fmt.Errorf("process %s has not ended %v after SIGTERM; its log:\n%s", p.name, endTimeout, p.log())
-	}
-	if !p.cmd.ProcessState.Success() {
-		return fmt.Errorf("process %s ended with %v, want code 0; its log:\n%s", p.name, p.cmd.ProcessState, p.log())
-	}
-	return nil
-}
-
-// build builds seqgate without the demo's engine, with the race detector when this test has it.
-func build(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "seqgate")
-	args := []string{"build", "-tags", "slim", "-o", path}
-	if hasRaceDetector() {
-		args = append(args, "-race")
-	}
-	out, err := exec.CommandContext(t.Context(), "go", append(args, "github.com/seqgate/seqgate/cmd/seqgate")...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("build seqgate: %v\n%s", err, out)
-	}
-	return path
-}
-
-func hasRaceDetector() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
 
@@ -96,7 +97,7 @@ func (f *faults) shakeGates(ctx context.Context, rng *rand.Rand) error {
 	}{{"kill -9", killGate}, {"stop and start", restartGate}, {"freeze", freezeGate}, {"cut connections of", cutGate}}
 	for i := range shuffled(ctx, rng, len(kinds)) {
 		g, begin := f.cluster.gates[rng.IntN(len(f.cluster.gates))], f.cluster.since()
-		name := g.process().name
+		name := g.process().Name
 		lost, err := kinds[i].do(g, rng)
 		if err != nil {
 			return err
@@ -107,24 +108,24 @@ func (f *faults) shakeGates(ctx context.Context, rng *rand.Rand) error {
 }
 
 func killGate(g *gate, rng *rand.Rand) (int64, error) {
-	g.process().kill()
+	g.process().Kill()
 	time.Sleep(upTo(rng, mostPause))
 	return lostPerStop, g.start()
 }
 
 func restartGate(g *gate, _ *rand.Rand) (int64, error) {
-	if err := g.process().stop(); err != nil {
+	if err := g.process().Stop(); err != nil {
 		return 0, err
 	}
 	return lostPerStop, g.start()
 }
 
 func freezeGate(g *gate, rng *rand.Rand) (int64, error) {
-	if err := g.process().signal(syscall.SIGSTOP); err != nil {
+	if err := g.process().Signal(syscall.SIGSTOP); err != nil {
 		return 0, err
 	}
 	time.Sleep(upTo(rng, mostFreeze))
-	return lostPerBreak, g.process().signal(syscall.SIGCONT)
+	return lostPerBreak, g.process().Signal(syscall.SIGCONT)
 }
 
 // cutGate cuts the gate's connections to the server at statements of sessions and refills.
@@ -175,7 +176,7 @@ func (f *faults) broken(what string) Fault {
 func (f *faults) killConnections(t *testing.T, rng *rand.Rand) Fault {
 	var ids []int64
 	rows, err := f.cluster.direct.QueryContext(t.Context(),
-		"SELECT id FROM information_schema.processlist WHERE user = 'app' AND id <> CONNECTION_ID()")
+		"SELECT id FROM "+servertest.Processlist+" WHERE user = 'app' AND id <> CONNECTION_ID()")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func (f *faults) setBack(t *testing.T, seed uint64) {
 		if i == alone {
 			continue
 		}
-		if err := g.process().stop(); err != nil {
+		if err := g.process().Stop(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,6 +36,8 @@ type Call struct {
 	First     int64  // the first of N contiguous ids that were acknowledged; 0: none were
 	Outcome   Outcome
 	Rows      Fate
+	Tx        int    // which transaction of its client it is in; 0: one of its own
+	Parts     bool   // its commit may leave the rows of some shards when another fails: it is not in two phases
 	Error     string // when Outcome is not Done
 }
 

@@ -3,17 +3,14 @@ package soak
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/internal/gateprocess"
 )
 
 // What a client does at most.
@@ -62,7 +59,7 @@ func (c *client) run(stop <-chan struct{}) {
 // session is a connection of a client to a process.
 type session struct {
 	*client
-	process *process
+	process *gateprocess.Process
 	opened  time.Duration
 	pool    *sql.DB // of this connection alone
 	conn    *sql.Conn
@@ -73,7 +70,7 @@ type session struct {
 func (c *client) open(g *gate) (*session, bool) {
 	s := &session{client: c, process: g.process()}
 	cfg := mysql.NewConfig()
-	cfg.Net, cfg.Addr, cfg.User, cfg.Passwd, cfg.DBName = "tcp", s.process.addr, "app", "app", "main"
+	cfg.Net, cfg.Addr, cfg.User, cfg.Passwd, cfg.DBName = "tcp", s.process.Addr, "app", "app", "main"
 	cfg.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
@@ -98,11 +95,11 @@ func (s *session) close() {
 func (s *session) call(c Call, do func(ctx context.Context) (int64, error)) *Call {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
-	c.Client, c.Number, c.Process, c.Opened = s.number, len(s.calls)+1, s.process.name, s.opened
+	c.Client, c.Number, c.Process, c.Opened = s.number, len(s.calls)+1, s.process.Name, s.opened
 	c.Begin = s.cluster.since()
 	first, err := do(ctx)
 	c.End = s.cluster.since()
-	c.First, c.Outcome = first, outcome(err)
+	c.First, c.Outcome = first, Judge(err, explained)
 	if err != nil {
 		c.First, c.Error = 0, err.Error()
 	}
@@ -230,27 +227,6 @@ var explained = []uint16{
 	1205,       // ER_LOCK_WAIT_TIMEOUT: no ids came in time
 	1317, 1927, // ER_QUERY_INTERRUPTED and MariaDB's ER_CONNECTION_KILLED: KILL
 	1429, // the server cannot be reached
+	1615, // ER_NEED_REPREPARE: MySQL closes its tables while it stops, and a statement that is prepared just then fails
 	1158, // the server was lost
-}
-
-// outcome judges an error of the driver.
-func outcome(err error) Outcome {
-	var answer *mysql.MySQLError
-	var network net.Error
-	switch {
-	case err == nil:
-		return Done
-	case errors.As(err, &answer) && slices.Contains(explained, answer.Number):
-		return Refused
-	case errors.As(err, &answer):
-		return Unexpected
-	case errors.Is(err, context.DeadlineExceeded):
-		return Hung
-	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, io.EOF),
-		errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &network):
-		return Lost
-	case errors.Is(err, mysql.ErrBusyBuffer): // an error 1053 came right behind the answer before
-		return Lost
-	}
-	return Unexpected
 }

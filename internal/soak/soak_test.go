@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seqgate/seqgate/internal/gateprocess"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -21,8 +22,8 @@ var (
 
 // A round has faultTime with faults, then everything must be back within recoveryTimeout, and calmTime without an error.
 const (
-	faultTime       = 20 * time.Second
-	recoveryTimeout = 10 * time.Second
+	faultTime       = 14 * time.Second
+	recoveryTimeout = 30 * time.Second
 	calmTime        = 2 * time.Second
 	roundTime       = faultTime + calmTime + 6*time.Second // about, with the rest
 	clients         = 24
@@ -38,7 +39,7 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a minute")
 	}
-	binary := build(t)
+	binary := gateprocess.Build(t)
 	first := *seed
 	if first == 0 {
 		first = rand.Uint64N(1e9) + 1
@@ -67,19 +68,17 @@ func round(t *testing.T, s *servertest.Server, binary string, seed uint64) {
 	shaken := c.since()
 	probe := newClient(clients+1, c, seed)
 	probe.awaitAll(t)
-	h.Calm.Begin = c.since()
-	time.Sleep(calmTime)
-	h.Calm.End = c.since()
+	h.Calm = AwaitCalm(t, c.since, calmTime, c.direct)
 	f.setBack(t, seed)
 	h.Calls, h.Faults = append(stop(), probe.calls...), f.done
 
 	for _, g := range c.gates {
-		if err := g.process().stop(); err != nil {
+		if err := g.process().Stop(); err != nil {
 			t.Error(err)
 		}
 		for _, p := range g.all {
-			if log := p.log(); bug.MatchString(log) {
-				t.Errorf("process %s logged:\n%s", p.name, log)
+			if len(p.Bugs()) > 0 {
+				t.Errorf("process %s logged:\n%s", p.Name, p.Log())
 			}
 		}
 	}
@@ -120,7 +119,7 @@ func (c *client) awaitAll(t *testing.T) {
 			for !c.insertOnce(g, table.name) {
 				if time.Since(begun) > recoveryTimeout {
 					t.Fatalf("%v after the last fault process %s does not fill %s: %s",
-						recoveryTimeout, g.process().name, table.name, c.calls[len(c.calls)-1])
+						recoveryTimeout, g.process().Name, table.name, c.calls[len(c.calls)-1])
 				}
 			}
 		}

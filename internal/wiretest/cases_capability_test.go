@@ -84,9 +84,9 @@ var capabilityCases = withoutMetadata([]wireCase{
 	{name: "progress, EOF", only: "mariadb", login: login{flags: extendedFlags | cacheMetadata | progress}, steps: slowSteps},
 })
 
-// slowSteps take so long that a server tells of its progress.
+// slowSteps take so long that a server tells of its progress. How often it does is up to the machine.
 var slowSteps = append(queries("SET progress_report_time = 1", "SELECT n FROM nums LIMIT 300 INTO OUTFILE 'slow.txt'", "CREATE TABLE slow (n INT, b INT)"),
-	query("LOAD DATA INFILE 'slow.txt' INTO TABLE slow (n) SET b = SLEEP(0.005)"),
+	query("LOAD DATA INFILE 'slow.txt' INTO TABLE slow (n) SET b = SLEEP(0.005)").masked(onlyKinds),
 	query("DROP TABLE slow"))
 
 // withoutMetadata doubles each case: the second time, the session wants no column

@@ -3,6 +3,8 @@ package wiretest
 import (
 	"strings"
 	"time"
+
+	"github.com/seqgate/seqgate/internal/servertest"
 )
 
 // infileCases are about LOAD DATA LOCAL: the server asks for a file in the middle of its answer.
@@ -33,12 +35,12 @@ var infileCases = []wireCase{
 		pipelined(query("LOAD DATA LOCAL INFILE 'f' INTO TABLE loaded_piped"), query("SELECT 1")).withFile("1\ta\n")}},
 	{name: "client goes away half-way", steps: []step{
 		connect("b", login{}), query("CREATE TABLE broken (id INT, s TEXT)"), query("LOAD DATA LOCAL INFILE 'f' INTO TABLE broken").withFile("1\ta\n").thenGone(),
-		await("SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE DB = '{db}' AND INFO LIKE 'LOAD%' AND ID <> CONNECTION_ID())").on("b"),
+		await("SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM " + servertest.Processlist + " WHERE DB = '{db}' AND INFO LIKE 'LOAD%' AND ID <> CONNECTION_ID())").on("b"),
 		query("SELECT COUNT(*) FROM broken").on("b"), query("DROP TABLE broken").on("b")}},
 	{name: "client goes away in a packet", steps: []step{
 		connect("b", login{}), query("CREATE TABLE torn (id INT, s TEXT)"), sent(pipelined(query("LOAD DATA LOCAL INFILE 'f' INTO TABLE torn"), halfAFile())),
-		await("SELECT 1 FROM information_schema.PROCESSLIST WHERE DB = '{db}' AND INFO LIKE 'LOAD%' AND ID <> CONNECTION_ID()").on("b"), disconnect(),
-		await("SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE DB = '{db}' AND INFO LIKE 'LOAD%' AND ID <> CONNECTION_ID())").on("b"),
+		await("SELECT 1 FROM " + servertest.Processlist + " WHERE DB = '{db}' AND INFO LIKE 'LOAD%' AND ID <> CONNECTION_ID()").on("b"), disconnect(),
+		await("SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM " + servertest.Processlist + " WHERE DB = '{db}' AND INFO LIKE 'LOAD%' AND ID <> CONNECTION_ID())").on("b"),
 		query("SELECT COUNT(*) FROM torn").on("b"), query("DROP TABLE torn").on("b")}},
 	{name: "session killed while the file is awaited", login: login{flags: modernFlags}, steps: []step{
 		connect("b", login{}), learnID(), query("CREATE TABLE awaited (id INT, s TEXT)"), query("LOAD DATA LOCAL INFILE 'f' INTO TABLE awaited").reads(one),

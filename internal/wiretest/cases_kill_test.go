@@ -1,12 +1,16 @@
 package wiretest
 
-import "time"
+import (
+	"time"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+)
 
 // busy awaits that client b's statement is under way.
-const busy = "SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {cid:b} AND STATE LIKE 'User %'"
+const busy = "SELECT 1 FROM " + servertest.Processlist + " WHERE ID = {cid:b} AND STATE LIKE 'User %'"
 
 // gone awaits that client b's session has ended.
-const gone = "SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {cid:b})"
+const gone = "SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM " + servertest.Processlist + " WHERE ID = {cid:b})"
 
 // killCases are about KILL, by the id of the greeting and by CONNECTION_ID().
 var killCases = []wireCase{

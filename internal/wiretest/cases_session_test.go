@@ -1,6 +1,10 @@
 package wiretest
 
-import "time"
+import (
+	"time"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+)
 
 // sessionCases are about what a session keeps from one command to the next, and what flags tell of it.
 var sessionCases = []wireCase{
@@ -42,14 +46,14 @@ var sessionCases = []wireCase{
 	{name: "locks of rows", steps: []step{connect("b", login{}), query("BEGIN"), query("SELECT * FROM few WHERE id = 1 FOR UPDATE"), query("SELECT * FROM few WHERE id = 1 FOR UPDATE NOWAIT").on("b"), query("ROLLBACK")}},
 	{name: "locks of the user", steps: []step{connect("b", login{}), query("SELECT GET_LOCK('{db}', 0), IS_USED_LOCK('{db}') = CONNECTION_ID()"), query("SELECT GET_LOCK('{db}', 0)").on("b"), query("SELECT RELEASE_LOCK('{db}')"), query("SELECT GET_LOCK('{db}', 5)").on("b")}},
 	{name: "locks end with the client", steps: []step{connect("b", login{}), query("SELECT GET_LOCK('{db}', 0)"), disconnect(), query("SELECT GET_LOCK('{db}', 10)").on("b"), query("DO RELEASE_LOCK('{db}')").on("b")}},
-	{name: "processlist", steps: queries("SELECT USER, SUBSTRING_INDEX(HOST, ':', 1), DB, COMMAND, INFO FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()")},
+	{name: "processlist", steps: queries("SELECT USER, SUBSTRING_INDEX(HOST, ':', 1), DB, COMMAND, INFO FROM " + servertest.Processlist + " WHERE ID = CONNECTION_ID()")},
 	{name: "who and where", steps: queries("SELECT USER(), CURRENT_USER(), DATABASE(), SCHEMA(), @@hostname, @@port, VERSION()")},
 	{name: "USE", steps: queries("USE mysql", "SELECT DATABASE()", "USE nosuch", "SELECT DATABASE()", "USE {db}", "SELECT COUNT(*) FROM few")},
 	{name: "dropping the default database", steps: queries("CREATE DATABASE {db}_x", "USE {db}_x", "DROP DATABASE {db}_x", "SELECT DATABASE()", "CREATE TABLE lost (a INT)", "INSERT INTO lost VALUES (1)")},
 	{name: "SET GLOBAL and read back", steps: queries("SET GLOBAL max_connect_errors = 500", "SELECT @@global.max_connect_errors")},
 	{name: "settings that hinder a question", steps: queries("SET sql_select_limit = 0, max_join_size = 1, sql_safe_updates = 1", "INSERT INTO few VALUES (1, 'x')", "SELECT 1", "SET sql_select_limit = DEFAULT", "SELECT 2")},
 	{name: "session that is too slow", only: "mysql", steps: queries("SET max_execution_time = 50", "SELECT SLEEP(2)", "SELECT 1 FROM nums a, nums b, nums c, nums d WHERE a.n + b.n + c.n + d.n = 0", "SET max_execution_time = 0")},
-	{name: "session that is too slow for MariaDB", only: "mariadb", steps: queries("SET max_statement_time = 0.05", "SELECT SLEEP(2)", "SET max_statement_time = 0", "SET STATEMENT max_statement_time = 1 FOR SELECT 5", "SET STATEMENT max_statement_time = 1 FOR INSERT INTO few VALUES (1, 'x')")},
+	{name: "session that is too slow for MariaDB", only: "mariadb", steps: queries("SET max_statement_time = 0.5", "SELECT SLEEP(2)", "SET max_statement_time = 0", "SET STATEMENT max_statement_time = 1 FOR SELECT 5", "SET STATEMENT max_statement_time = 1 FOR INSERT INTO few VALUES (1, 'x')")},
 	{name: "account changes", steps: queries("CREATE USER u_{db}@'%' IDENTIFIED BY 'x'", "GRANT SELECT ON {db}.* TO u_{db}@'%'", "SHOW GRANTS FOR u_{db}@'%'", "DROP USER u_{db}@'%'")},
 	{name: "routines, triggers, views, events", steps: queries("CREATE TABLE triggered (a INT)", "CREATE TRIGGER tr BEFORE INSERT ON triggered FOR EACH ROW SET NEW.a = NEW.a + 1", "INSERT INTO triggered VALUES (1)", "CREATE VIEW through AS SELECT a FROM triggered", "INSERT INTO through VALUES (5)", "SELECT * FROM through",
 		"CREATE EVENT ev ON SCHEDULE EVERY 1 DAY DISABLE DO INSERT INTO triggered VALUES (9)", "DROP EVENT ev", "DROP VIEW through", "DROP TABLE triggered")},
@@ -57,5 +61,5 @@ var sessionCases = []wireCase{
 		"INSERT INTO forms (id) VALUES (1) ON DUPLICATE KEY UPDATE a = VALUES(id) + 100", "REPLACE INTO forms VALUES (2, 9, 'r')", "INSERT LOW_PRIORITY IGNORE INTO forms VALUES (1, 1, 'i')", "INSERT INTO forms (nosuch) VALUES (1)", "INSERT INTO forms VALUES (1, 2)", "SELECT * FROM forms ORDER BY id", "EXPLAIN INSERT INTO forms (a) VALUES (1)", "DROP TABLE forms")},
 	{name: "server closes an idle session", steps: []step{query("SET wait_timeout = 1"), answer(hangup)}, patience: 3 * time.Second},
 	{name: "command after the server closed", steps: []step{connect("b", login{}), learnID().on("b"), query("KILL {cid:b}"),
-		await("SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {cid:b})"), query("SELECT 1").on("b"), query("SELECT 2").on("b")}},
+		await("SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM " + servertest.Processlist + " WHERE ID = {cid:b})"), query("SELECT 1").on("b"), query("SELECT 2").on("b")}},
 }

@@ -80,11 +80,13 @@ func (c *client) next() (packet, error) {
 	return p, err
 }
 
+const noAnswer = "no answer"
+
 // ending says in words how reading ended, alike for all ways in which a connection ends.
 func ending(err error) string {
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
-		return "no answer"
+		return noAnswer
 	}
 	return "closed"
 }

@@ -3,34 +3,115 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/idapi"
+	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
+	"github.com/seqgate/seqgate/vschema"
 )
 
-// New gives the handler of the admin address. ready reports whether new clients
-// are taken, sequences and keyed the state of each sequence.
+// Config is what the admin address tells. What is nil is told as empty, and a nil
+// Ready as ready.
+type Config struct {
+	Ready     func() bool              // whether new clients are taken
+	Sequences func() []sequence.Status // the sequences of this process
+	Keyed     func() []keyed.Status    // those that count by key
+	Reloads   func() Reloads           // how often the vschema was read again
+
+	ConfigReloads func() Reloads                 // how often the configuration was
+	Certificates  func() Reloads                 // how often the files of certificates were
+	Traffic       func() meter.Snapshot          // what clients did
+	Generators    func() []GeneratorStatus       // the generators of type snowflake
+	API           func() []idapi.Count           // the answers of ids over HTTP
+	ColumnMax     func() map[sequence.Name]int64 // of sequences, the largest id that the columns hold which they fill, as far as it is known
+	// Reload reads the configuration and its files again; nil: the path is not there.
+	Reload  func() (ReloadReport, error)
+	Version string // seqgate's own
+
+	History  *History                                                    // for the charts
+	Sessions func(ctx context.Context, most int) ([]Session, int, error) // of the clients, and how many there are
+	VSchema  func() *vschema.VSchema                                     // nil when there is none
+	Servers  []Server                                                    // of all keyspaces, in the order of the configuration
+}
+
+// New gives the handler of the admin address.
 //
+//	GET /           the status page, with more at /sessions and /vschema (docs/status-page.md)
 //	GET /livez      200 as long as the process answers
 //	GET /readyz     200 while clients are taken, 503 once seqgate drains
 //	GET /sequences  the sequences of this process, as JSON
 //	GET /keyed      those that count by key, as JSON
-func New(ready func() bool, sequences func() []sequence.Status, keyed func() []keyed.Status) http.Handler {
+//	GET /metrics    all that there is to count, in Prometheus's text format (docs/metrics.md)
+//	POST /-/reload  reads the configuration and its files again, for clients on the same machine: 200 with a
+//	                ReloadReport as JSON, or 422 with what is wrong
+func New(cfg Config) http.Handler {
+	cfg.fill()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !ready() {
+		if !cfg.Ready() {
 			say(w, http.StatusServiceUnavailable, "draining")
 			return
 		}
 		say(w, http.StatusOK, "ok")
 	})
-	mux.HandleFunc("GET /sequences", func(w http.ResponseWriter, _ *http.Request) { list(w, sequences(), stateOf) })
-	mux.HandleFunc("GET /keyed", func(w http.ResponseWriter, _ *http.Request) { list(w, keyed(), keyedStateOf) })
+	mux.HandleFunc("GET /sequences", func(w http.ResponseWriter, _ *http.Request) { list(w, cfg.Sequences(), stateOf) })
+	mux.HandleFunc("GET /keyed", func(w http.ResponseWriter, _ *http.Request) { list(w, cfg.Keyed(), keyedStateOf) })
+	mux.Handle("GET /metrics", metricsHandler(cfg))
+	if cfg.Reload != nil {
+		mux.Handle("POST /-/reload", reloadHandler(cfg.Reload))
+	}
+	registerPages(mux, cfg)
 	return mux
+}
+
+// fill puts what tells nothing in the place of what is nil.
+func (c *Config) fill() {
+	began := time.Now()
+	if c.Ready == nil {
+		c.Ready = func() bool { return true }
+	}
+	if c.Sequences == nil {
+		c.Sequences = func() []sequence.Status { return nil }
+	}
+	if c.Keyed == nil {
+		c.Keyed = func() []keyed.Status { return nil }
+	}
+	if c.Reloads == nil {
+		c.Reloads = func() Reloads { return Reloads{} }
+	}
+	if c.ConfigReloads == nil {
+		c.ConfigReloads = func() Reloads { return Reloads{} }
+	}
+	if c.Certificates == nil {
+		c.Certificates = func() Reloads { return Reloads{} }
+	}
+	if c.Traffic == nil {
+		c.Traffic = func() meter.Snapshot { return meter.Snapshot{Started: began} }
+	}
+	if c.Generators == nil {
+		c.Generators = func() []GeneratorStatus { return nil }
+	}
+	if c.API == nil {
+		c.API = func() []idapi.Count { return nil }
+	}
+	if c.ColumnMax == nil {
+		c.ColumnMax = func() map[sequence.Name]int64 { return nil }
+	}
+	if c.History == nil {
+		c.History = NewHistory(c.Traffic, c.Sequences)
+	}
+	if c.Sessions == nil {
+		c.Sessions = func(context.Context, int) ([]Session, int, error) { return nil, 0, nil }
+	}
+	if c.VSchema == nil {
+		c.VSchema = func() *vschema.VSchema { return nil }
+	}
 }
 
 // list answers with the JSON of each status.

@@ -21,7 +21,7 @@ func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
 
 func TestHealth(t *testing.T) {
 	ready := true
-	h := New(func() bool { return ready }, func() []sequence.Status { return nil }, nil)
+	h := New(Config{Ready: func() bool { return ready }})
 	for _, path := range []string{"/livez", "/readyz"} {
 		if got := get(t, h, path).Code; got != http.StatusOK {
 			t.Errorf("%s: got %d, want 200", path, got)
@@ -37,15 +37,15 @@ func TestHealth(t *testing.T) {
 }
 
 func TestSequences(t *testing.T) {
-	h := New(func() bool { return true }, func() []sequence.Status {
+	h := New(Config{Sequences: func() []sequence.Status {
 		return []sequence.Status{{
 			Name:    sequence.Name{Keyspace: "main", Database: "shop", Table: "users_seq"},
 			Current: sequence.Range{First: 1 << 60, N: 10}, Next: sequence.Range{First: 1<<60 + 10, N: 5},
 			Runway: 90 * time.Second, LastError: errors.New("away"),
 		}}
-	}, func() []keyed.Status {
+	}, Keyed: func() []keyed.Status {
 		return []keyed.Status{{Name: sequence.Name{Keyspace: "main", Database: "shop", Table: "msg_seq"}, Sections: 8, Held: 3}}
-	})
+	}})
 	var got []map[string]any
 	if err := json.Unmarshal(get(t, h, "/sequences").Body.Bytes(), &got); err != nil {
 		t.Fatal(err)

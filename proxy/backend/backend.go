@@ -31,13 +31,23 @@ const (
 
 // Backend is one MySQL server, with the account that seqgate itself uses there.
 type Backend struct {
-	Network, Addr  string // "tcp" and host:port, or "unix" and a path
+	Network, Addr string // "tcp" and host:port, or "unix" and a path
+	// DialFunc connects to Addr in place of [net.Dialer], when it is not nil.
+	DialFunc       func(ctx context.Context, network, addr string) (net.Conn, error)
 	User, Password string
 	TLS            TLSMode
 	TLSConfig      *tls.Config // verification; nil verifies nothing
 
-	mu    sync.Mutex
-	known *handshake.Greeting // of the latest connection
+	mu     sync.Mutex
+	known  *handshake.Greeting // of the latest connection
+	asking *asking             // under way; nil for none
+}
+
+// asking is what Known waits for, and its outcome once done is closed.
+type asking struct {
+	done  chan struct{}
+	known handshake.Greeting
+	err   error
 }
 
 // Login is who connects, and with what.
@@ -80,19 +90,44 @@ func (e *ConnectError) Unwrap() error { return e.Err }
 const utf8mb4 = 45
 
 // Known gives what the server announced, connecting once with seqgate's own
-// account when nothing is known yet. Errors: *ConnectError, *mysql.MyError.
-func (b *Backend) Known(ctx context.Context) (handshake.Greeting, error) {
+// account when nothing is known yet: one caller asks, for as long as ctx goes on, and
+// the others wait for it, each until its wait ends. So a server that hangs has one
+// connection of these, and none that breaks off since a client has left, for which
+// servers block a host (max_connect_errors). Errors: *ConnectError, *mysql.MyError.
+func (b *Backend) Known(ctx, wait context.Context) (handshake.Greeting, error) {
 	b.mu.Lock()
-	known := b.known
+	if b.known != nil {
+		defer b.mu.Unlock()
+		return *b.known, nil
+	}
+	a := b.asking
+	if a == nil {
+		b.asking = &asking{done: make(chan struct{})}
+		b.mu.Unlock()
+		return b.ask(ctx)
+	}
 	b.mu.Unlock()
-	if known != nil {
-		return *known, nil
+	select {
+	case <-a.done:
+		return a.known, a.err
+	case <-wait.Done():
+		return handshake.Greeting{}, &ConnectError{Addr: b.Addr, Err: wait.Err()}
 	}
+}
+
+// ask asks the server, and tells those who wait for b.asking.
+func (b *Backend) ask(ctx context.Context) (known handshake.Greeting, err error) {
 	c, err := b.Dial(ctx, Login{User: b.User, Password: b.Password, Charset: utf8mb4})
-	if err != nil {
-		return handshake.Greeting{}, err
+	if err == nil {
+		known, err = c.Greeting, c.Quit()
 	}
-	return c.Greeting, c.Quit()
+	b.mu.Lock()
+	a := b.asking
+	b.asking = nil
+	b.mu.Unlock()
+	a.known, a.err = known, err
+	close(a.done)
+	return known, err
 }
 
 // Forget drops what is known of the server, so that the next session asks anew.
@@ -113,7 +148,9 @@ func (b *Backend) Dial(ctx context.Context, login Login) (*Conn, error) {
 		if errors.As(err, &refused) {
 			return nil, refused.MySQL()
 		}
-		b.Forget()
+		if !errors.Is(ctx.Err(), context.Canceled) { // which tells nothing of the server
+			b.Forget()
+		}
 		var connect *ConnectError
 		if errors.As(err, &connect) {
 			return nil, connect
@@ -132,7 +169,11 @@ func (b *Backend) dial(ctx context.Context, login Login) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	stop := o.endWith(ctx)
 	ok, err := o.logIn(ctx, b, login)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		_ = o.Close() // the login's error is the one that matters
 		return nil, err

@@ -26,7 +26,11 @@ type Opening struct {
 func (b *Backend) Open(ctx context.Context) (*Opening, error) {
 	ctx, cancel := context.WithTimeout(ctx, DefaultDialTimeout)
 	defer cancel()
-	c, err := new(net.Dialer).DialContext(ctx, b.Network, b.Addr)
+	dial := b.DialFunc
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	c, err := dial(ctx, b.Network, b.Addr)
 	if err != nil {
 		return nil, &ConnectError{Addr: b.Addr, Err: rootCause(err)}
 	}
@@ -47,6 +51,7 @@ func (o *Opening) greet(ctx context.Context) error {
 	if err := o.SetDeadline(deadline); err != nil {
 		return err
 	}
+	defer o.endWith(ctx)()
 	p, err := o.Receive()
 	switch {
 	case err != nil:
@@ -57,6 +62,13 @@ func (o *Opening) greet(ctx context.Context) error {
 	o.Payload = p.Payload
 	o.Greeting, err = handshake.ParseGreeting(p.Payload)
 	return err
+}
+
+// endWith ends what waits for the server when ctx ends, until stop is called, which
+// reports false when it was too late for that.
+func (o *Opening) endWith(ctx context.Context) (stop func() bool) {
+	c := o.Conn.Conn
+	return context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // it fails on a closed connection
 }
 
 // Encrypt goes over to TLS, with the head of the handshake response that is to

@@ -67,6 +67,13 @@ func (p *Pool) Get(ctx context.Context, login Login) (*Conn, error) {
 	return c, err
 }
 
+// Idle returns how many connections wait for a session.
+func (p *Pool) Idle() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.idle)
+}
+
 // take takes the connection of that key which was returned last; nil for none.
 func (p *Pool) take(key string) *Conn {
 	p.mu.Lock()

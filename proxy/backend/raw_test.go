@@ -13,7 +13,10 @@ import (
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
-func TestMain(m *testing.M) { servertest.Main(m) }
+func TestMain(m *testing.M) {
+	resetTimeout = patience
+	servertest.Main(m)
+}
 
 // patience is more than any step takes on a loaded machine.
 const patience = time.Minute

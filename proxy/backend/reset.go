@@ -16,8 +16,8 @@ import (
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
-// resetTimeout bounds making a connection as new, and choosing its database.
-const resetTimeout = time.Second
+// resetTimeout bounds making a connection as new, and choosing its database. Tests on loaded machines give it more.
+var resetTimeout = time.Second
 
 // errUnclean tells that a session left behind what no reset takes away.
 var errUnclean = errors.New("the connection cannot be made as new")

@@ -10,9 +10,17 @@ import (
 // HeaderSize is that of a packet: 3 bytes of length, 1 of sequence number.
 const HeaderSize = 4
 
-// maxPayload is the longest payload that a login has: connection attributes alone
-// may take 64 KiB.
-const maxPayload = 256 << 10
+// MaxPayload is the longest payload that a login has, in bytes: connection attributes
+// alone may take 64 KiB, as may the ticket of an authentication by Kerberos.
+const MaxPayload = 80 << 10
+
+// TooLargeError is that of a packet of a login that announces more than [MaxPayload].
+// Nothing of its payload was read.
+type TooLargeError struct{ Announced int } // in bytes
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("a packet of %d bytes in a login", e.Announced)
+}
 
 // Packet is one packet of a login.
 type Packet struct {
@@ -27,22 +35,24 @@ type Conn struct {
 	net.Conn
 }
 
-// Receive reads one packet. What a peer announces costs nothing before it came.
+// Receive reads one packet. What a peer announces costs nothing before it came. With
+// an error the packet has its sequence number, if that came. Errors: *TooLargeError,
+// and those of the connection.
 func (c *Conn) Receive() (Packet, error) {
 	var header [HeaderSize]byte
 	if _, err := io.ReadFull(c.Conn, header[:]); err != nil {
 		return Packet{}, err
 	}
 	length := int(header[0]) | int(header[1])<<8 | int(header[2])<<16
-	if length > maxPayload {
-		return Packet{}, fmt.Errorf("a packet of %d bytes in a login", length)
+	if length > MaxPayload {
+		return Packet{Sequence: header[3]}, &TooLargeError{length}
 	}
 	const sure = 1024
 	payload := make([]byte, min(length, sure))
 	for read := 0; read < length; {
 		n, err := io.ReadFull(c.Conn, payload[read:])
 		if err != nil {
-			return Packet{}, unexpected(err)
+			return Packet{Sequence: header[3]}, unexpected(err)
 		}
 		read += n
 		payload = append(payload, make([]byte, min(length-read, read))...)

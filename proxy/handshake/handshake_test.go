@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,58 +155,84 @@ func TestReceiveTooLong(t *testing.T) {
 	}
 }
 
-func FuzzParseResponse(f *testing.F) {
-	f.Add(wholeResponse.Append(nil), "other")
-	f.Add([]byte("\x0d\xa6\x0f\x00"), "")
-	f.Fuzz(func(t *testing.T, b []byte, database string) {
-		r, err := ParseResponse(b)
-		if err != nil || bytes.ContainsRune([]byte(database), 0) {
-			return
+// Each packet that a side may begin a login with is read without a panic, and as the same after it was written anew.
+func FuzzHandshake(f *testing.F) {
+	checks := []func(t *testing.T, b []byte, database string, flags uint64){checkResponse, checkGreeting, checkChangeUser}
+	add := func(check int, b []byte) {
+		for _, database := range []string{"", "other"} {
+			f.Add(uint8(check), b, database, uint64(0x0fffffff))
+			f.Add(uint8(check), b, database, uint64(0))
 		}
-		if same := r.Rewrite(b, r.Capabilities, r.Database); !bytes.Equal(same, b) {
-			t.Fatalf("rewritten with nothing changed: %x", same)
-		}
-		again, err := ParseResponse(r.Rewrite(b, r.Capabilities, database))
-		if err != nil {
-			t.Fatalf("rewritten: %v", err)
-		}
-		if r.Has(ConnectWithDB) {
-			r.Database = database
-		}
-		if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(Response{}), cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("rewritten (-want +got):\n%s", diff)
-		}
+		f.Add(uint8(check), b[:len(b)/2], "other", uint64(0x0fffffff))
+	}
+	for _, change := range []func(*Response){
+		func(*Response) {}, func(r *Response) { r.Capabilities &^= ConnectWithDB; r.Database = "" }, func(r *Response) { r.Capabilities &^= ConnectAttrs; r.Attributes = nil },
+		func(r *Response) { r.Capabilities &^= LenencProof }, func(r *Response) { r.Capabilities = r.Capabilities&^LongPassword | 5<<32 },
+		func(r *Response) { r.Capabilities &^= PluginAuth; r.Plugin = "" }, func(r *Response) { r.Proof = bytes.Repeat([]byte("p"), 300) }, func(r *Response) { r.User, r.Proof = "", nil },
+	} {
+		r := wholeResponse
+		change(&r)
+		add(0, r.Append(nil))
+	}
+	add(0, []byte("\x0d\xa6\x0f\x00")) // before 4.1
+	add(0, append(append(wholeResponse.Append(nil), 7), 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f))
+	for _, greeting := range []string{mariaDBGreeting, mysqlGreeting} {
+		add(1, unhex(f, greeting))
+	}
+	for _, change := range []string{
+		"\x11app\x00\x00main\x00\x2d\x00mysql_native_password\x00\x00", "\x11app\x00\x14abcdefghijklmnopqrstmain\x00\x2d\x00caching_sha2_password\x00\x06\x04_pid\x00",
+		"\x11\x00\x00\x00", "\x11app\x00", "\x11app\x00\xffabc", "\x11app\x00\x00main\x00\x2d", "\x11app\x00\x00main\x00\x2d\x00p\x00\xfe\xff\xff\xff\xff\xff\xff\xff\xff",
+	} {
+		add(2, []byte(change))
+	}
+	f.Fuzz(func(t *testing.T, check uint8, b []byte, database string, flags uint64) {
+		ParseAttributes(b)
+		_, _, _ = ParseSwitch(b)
+		checks[int(check)%len(checks)](t, b, database, flags)
 	})
 }
 
-func FuzzParseGreeting(f *testing.F) {
-	f.Add(unhex(f, mariaDBGreeting))
-	f.Add(unhex(f, mysqlGreeting))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		g, err := ParseGreeting(b)
-		if err != nil {
-			return
-		}
-		if err := SetCapabilities(b, g.Capabilities); err != nil {
-			t.Fatal(err)
-		}
-		again, err := ParseGreeting(b)
-		if diff := cmp.Diff(g, again); diff != "" || err != nil {
-			t.Fatalf("%v (-want +got):\n%s", err, diff)
-		}
-	})
+func checkResponse(t *testing.T, b []byte, database string, _ uint64) {
+	r, err := ParseResponse(b)
+	if err != nil || bytes.ContainsRune([]byte(database), 0) {
+		return
+	}
+	if same := r.Rewrite(b, r.Capabilities, r.Database); !bytes.Equal(same, b) {
+		t.Fatalf("rewritten with nothing changed: %x", same)
+	}
+	again, err := ParseResponse(r.Rewrite(b, r.Capabilities, database))
+	if err != nil {
+		t.Fatalf("rewritten: %v", err)
+	}
+	if r.Has(ConnectWithDB) {
+		r.Database = database
+	}
+	if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(Response{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("rewritten (-want +got):\n%s", diff)
+	}
 }
 
-func FuzzParseChangeUser(f *testing.F) {
-	f.Add([]byte("\x11app\x00\x00main\x00\x2d\x00mysql_native_password\x00\x00"), uint64(0x0fffffff))
-	f.Fuzz(func(t *testing.T, b []byte, flags uint64) {
-		u, err := ParseChangeUser(b, flags)
-		if err != nil {
-			return
-		}
-		again, err := ParseChangeUser(u.Rewrite(b, "other"), flags)
-		if err != nil || again.Database != "other" || again.User != u.User || again.Plugin != u.Plugin || !bytes.Equal(again.Proof, u.Proof) {
-			t.Fatalf("rewritten: %+v, %v; was %+v", again, err, u)
-		}
-	})
+func checkGreeting(t *testing.T, b []byte, _ string, _ uint64) {
+	g, err := ParseGreeting(b)
+	if err != nil {
+		return
+	}
+	if err := SetCapabilities(b, g.Capabilities); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseGreeting(b)
+	if diff := cmp.Diff(g, again); diff != "" || err != nil {
+		t.Fatalf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func checkChangeUser(t *testing.T, b []byte, database string, flags uint64) {
+	u, err := ParseChangeUser(b, flags)
+	if err != nil || strings.ContainsRune(database, 0) {
+		return
+	}
+	again, err := ParseChangeUser(u.Rewrite(b, database), flags)
+	if err != nil || again.Database != database || again.User != u.User || again.Plugin != u.Plugin || !bytes.Equal(again.Proof, u.Proof) {
+		t.Fatalf("rewritten: %+v, %v; was %+v", again, err, u)
+	}
 }

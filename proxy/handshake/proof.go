@@ -151,7 +151,7 @@ func keyRequest(plugin string) byte {
 
 // ParseSwitch reads an AuthSwitchRequest: another plugin, and its salt.
 func ParseSwitch(b []byte) (plugin string, salt []byte, err error) {
-	c := cursor{b: b, at: 1}
+	c := cursor{b: b, at: min(1, len(b))}
 	plugin = c.terminated()
 	if c.bad || len(b) < 1 || b[0] != Switch {
 		return "", nil, ErrMalformed

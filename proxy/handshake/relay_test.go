@@ -117,17 +117,18 @@ func TestRelayOfPassword(t *testing.T) {
 }
 
 func relayPassword(t *testing.T, plugin, secret string, frontSecure, backSecure, refuse bool) {
+	own := keys() // takes long the first time
 	client, front := net.Pipe()
 	back, server := net.Pipe()
 	for _, c := range []net.Conn{client, front, back, server} {
-		if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 	}
 	const clientNext, serverNext = 3, 2 // the client has TLS, say, the server not
 	salt := NewSalt()
-	fake := fakeServer{plugin: plugin, salt: salt, secure: backSecure, key: keys(), public: publicPEM(t, keys())}
+	fake := fakeServer{plugin: plugin, salt: salt, secure: backSecure, key: own, public: publicPEM(t, own)}
 	type result struct {
 		password string
 		err      error
@@ -141,7 +142,6 @@ func relayPassword(t *testing.T, plugin, secret string, frontSecure, backSecure,
 		_, err := Authenticate(&strictConn{Conn{client}, clientNext}, plugin, salt, secret, frontSecure)
 		asked <- err
 	}()
-	own := keys()
 	r := Relay{Front: &Conn{front}, Back: &Conn{back}, FrontSecure: frontSecure, BackSecure: backSecure, Shift: 0xff,
 		Plugin: plugin, Salt: salt, Key: own, PublicKey: publicPEM(t, own)}
 	ok, err := r.Run()

@@ -171,8 +171,9 @@ func TestForwardFailsAmidMany(t *testing.T) {
 				}
 			}
 		}
-		if st := q.Status(); st.ForwardErrors != 1 || st.Forwards != 7 {
-			t.Errorf("got %d calls and %d errors, want 7 and 1", st.Forwards, st.ForwardErrors)
+		// One more each time that news of the holder come while it is looked who is to be asked for which key.
+		if st := q.Status(); st.ForwardErrors != 1 || st.Forwards < 7 || st.Forwards > 9 {
+			t.Errorf("got %d calls and %d errors, want 7, or 9 at most, and 1", st.Forwards, st.ForwardErrors)
 		}
 	})
 }

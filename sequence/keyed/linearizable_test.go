@@ -96,19 +96,32 @@ func outcome(before, after row, holds bool, output any) []any {
 func TestLeaseIsLinearizable(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		name, _ := seeded(t, s, 1, 10)
-		var rec recorder
-		var all sync.WaitGroup
-		for client, owner := range []string{"p", "q", "r"} {
-			proxy := sequencetest.NewProxy(t, s.Addr)
-			st := table{openPool(t, s, proxy.Addr()), name, owner, owner + ":1", 5 * time.Millisecond}
-			all.Go(func() { rec.use(t, client, st, proxy) })
-		}
-		all.Wait()
-		if got := porcupine.CheckOperationsTimeout(lease, rec.all, 30*time.Second); got != porcupine.Ok {
-			t.Errorf("%d operations: got %s, want %s", len(rec.all), got, porcupine.Ok)
-		}
+		wantLinearizable(t, lease, func(rec *recorder) {
+			name, _ := seeded(t, s, 1, 10)
+			var all sync.WaitGroup
+			for client, owner := range []string{"p", "q", "r"} {
+				proxy := sequencetest.NewProxy(t, s.Addr)
+				st := table{openPool(t, s, proxy.Addr()), name, owner, owner + ":1", 5 * time.Millisecond}
+				all.Go(func() { rec.use(t, client, st, proxy) })
+			}
+			all.Wait()
+		})
 	})
+}
+
+// wantLinearizable has act record a history; another one when porcupine takes too long, as it does for some.
+func wantLinearizable(t *testing.T, model porcupine.Model, act func(rec *recorder)) {
+	t.Helper()
+	got := porcupine.Unknown
+	for tries := 0; tries < 3 && got == porcupine.Unknown; tries++ {
+		var rec recorder
+		act(&rec)
+		got = porcupine.CheckOperationsTimeout(model, rec.all, 30*time.Second)
+		t.Logf("%d operations: %s", len(rec.all), got)
+	}
+	if got != porcupine.Ok {
+		t.Errorf("got %s, want %s", got, porcupine.Ok)
+	}
 }
 
 // use makes random calls; now and then one is cut, and it raises with the fence of a lease that has ended too.
@@ -173,34 +186,32 @@ var increasing = porcupine.Model{
 func TestNextIsLinearizable(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		name, _ := seeded(t, s, 1, 5)
-		m := &members{t: t, s: s, name: name, by: map[string]*Sequence{}}
-		var rec recorder
-		var all sync.WaitGroup
-		for client := range 3 {
-			proxy := sequencetest.NewProxy(t, s.Addr)
-			all.Go(func() {
-				for range 3 {
-					p := m.start(proxy)
-					for i := range 40 {
-						if i%10 == 5 {
-							proxy.CutNext(sequencetest.Cut(rand.IntN(2)), "UPDATE", "SELECT")
+		wantLinearizable(t, increasing, func(rec *recorder) {
+			name, _ := seeded(t, s, 1, 5)
+			m := &members{t: t, s: s, name: name, by: map[string]*Sequence{}}
+			var all sync.WaitGroup
+			for client := range 3 {
+				proxy := sequencetest.NewProxy(t, s.Addr)
+				all.Go(func() {
+					for range 3 {
+						p := m.start(proxy)
+						for i := range 40 {
+							if i%10 == 5 {
+								proxy.CutNext(sequencetest.Cut(rand.IntN(2)), "UPDATE", "SELECT")
+							}
+							called := rec.clock.Add(1)
+							r, err := p.Next(t.Context(), []byte("user-1"), 1+rand.Int64N(3))
+							if err == nil { // else values may be lost, which nobody sees
+								rec.add(client, called, rec.clock.Add(1), nil, r)
+							} else if !errors.Is(err, sequence.ErrUnavailable) {
+								t.Error(err)
+							}
 						}
-						called := rec.clock.Add(1)
-						r, err := p.Next(t.Context(), []byte("user-1"), 1+rand.Int64N(3))
-						if err == nil { // else values may be lost, which nobody sees
-							rec.add(client, called, rec.clock.Add(1), nil, r)
-						} else if !errors.Is(err, sequence.ErrUnavailable) {
-							t.Error(err)
-						}
+						crash(p)
 					}
-					crash(p)
-				}
-			})
-		}
-		all.Wait()
-		if got := porcupine.CheckOperationsTimeout(increasing, rec.all, 30*time.Second); got != porcupine.Ok {
-			t.Errorf("%d operations: got %s, want %s", len(rec.all), got, porcupine.Ok)
-		}
+				})
+			}
+			all.Wait()
+		})
 	})
 }

@@ -72,7 +72,7 @@ func TestSeed(t *testing.T) {
 			}
 		}
 		want(1, 1, 1)
-		p := Open(db, name, Config{Lease: time.Second})
+		p := Open(db, name, Config{Lease: time.Second, Timeout: 20 * time.Second})
 		if r, err := p.Next(ctx, []byte("a"), 1); err != nil || r.First != 1 {
 			t.Errorf("Next: got %v, %v, want 1", r, err)
 		}
@@ -84,7 +84,7 @@ func TestSeed(t *testing.T) {
 		renewed := time.Now().Add(time.Second)
 		for last := int64(1); last < 50; time.Sleep(10 * time.Millisecond) {
 			r, err := p.Next(ctx, []byte("a"), 1)
-			if err != nil || r.First <= last || time.Now().After(renewed.Add(10*time.Second)) {
+			if err != nil || r.First <= last || time.Now().After(renewed.Add(30*time.Second)) {
 				t.Fatalf("got %v after %d, %v, want 50 when the lease is renewed", r, last, err)
 			}
 			last = r.First
@@ -175,7 +175,7 @@ func TestMissingPrivilege(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer db.Close()
-				p := Open(db, name, Config{Lease: time.Second})
+				p := Open(db, name, Config{Lease: time.Second, Timeout: 20 * time.Second})
 				_, nextErr := p.Next(t.Context(), []byte("a"), 1)
 				_ = p.Close(t.Context()) // may lack the privilege to release
 				for act, err := range map[string]error{"Next": nextErr, "Check": Check(t.Context(), db, name.Database, name.Table)} {
@@ -196,7 +196,7 @@ func TestRaise(t *testing.T) {
 		const sections = chunkSize + 2
 		name, db := seeded(t, s, sections, 100)
 		ctx := t.Context()
-		p := Open(db, name, Config{Lease: time.Second})
+		p := Open(db, name, Config{Lease: time.Second, Timeout: 20 * time.Second})
 		key := []byte("User-1")
 		if r, err := p.Next(ctx, key, 10); err != nil || r.First != 1 {
 			t.Fatalf("Next: got %v, %v, want 10 from 1", r, err)
@@ -391,7 +391,7 @@ func TestServerFreezes(t *testing.T) {
 	t.Parallel()
 	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
 		name, db := seeded(t, s, 1, 1_000_000)
-		p := Open(db, name, Config{Lease: 2 * time.Second})
+		p := Open(db, name, Config{Lease: 2 * time.Second, Timeout: 20 * time.Second})
 		next := func(timeout time.Duration) (int64, error) {
 			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
@@ -402,9 +402,10 @@ func TestServerFreezes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for round := range 2 {
+		// outage returns how many values came while the database was frozen.
+		outage := func() (given int) {
 			s.Freeze(t)
-			given := 0
+			var err error
 			for err == nil {
 				var got int64
 				if got, err = next(300 * time.Millisecond); err == nil && got <= last {
@@ -414,15 +415,25 @@ func TestServerFreezes(t *testing.T) {
 				given++
 				time.Sleep(time.Millisecond)
 			}
-			if given < 100 || !errors.Is(err, sequence.ErrUnavailable) {
-				t.Errorf("got %d values from a frozen database, then %v; want hundreds, then ErrUnavailable", given, err)
+			if !errors.Is(err, sequence.ErrUnavailable) {
+				t.Errorf("from a frozen database: got %v, want ErrUnavailable when the lease is over", err)
 			}
 			s.Thaw(t)
-			got, nextErr := next(20 * time.Second)
-			if nextErr != nil || got != last+1 {
-				t.Errorf("round %d: after the thaw: got %d, %v, want %d", round, got, nextErr, last+1)
+			got, err := next(20 * time.Second)
+			if err != nil || got != last+1 {
+				t.Errorf("after the thaw: got %d, %v, want %d", got, err, last+1)
 			}
-			last, err = got, nil
+			last = got
+			return given
+		}
+		for range 2 {
+			given := outage()
+			for tries := 1; given < 10 && tries < 3; tries++ { // on a busy machine the lease may have been almost over
+				given = outage()
+			}
+			if given < 10 {
+				t.Errorf("got %d values from a frozen database, want as many as come in 2 s", given)
+			}
 		}
 		s.Kill(t)
 		s.Start(t)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -75,7 +76,7 @@ func testProcesses(t *testing.T, h Harness) {
 	var all sync.WaitGroup
 	own := make([]IDs, 8)
 	for i := range own {
-		reg := h.registry(t, h.Addr, sequence.Config{MaxStep: 100})
+		reg := h.registry(t, h.Addr, sequence.Config{MaxStep: 100, Timeout: time.Minute})
 		seq := h.sequence(t, reg, "s")
 		for caller := range int64(4) {
 			all.Go(func() {

@@ -137,5 +137,5 @@ var ErrLost = errors.New("connection lost")
 
 // Registry returns a registry whose every sequence uses store.
 func Registry(store sequence.Store, cfg sequence.Config) *sequence.Registry {
-	return sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) { return sequence.Settings{Store: store}, nil }, cfg)
+	return sequence.NewRegistry(sequence.Same(store), cfg)
 }

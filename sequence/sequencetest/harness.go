@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -105,7 +106,7 @@ func wantError(tb testing.TB, err, kind error, texts ...string) {
 // kill kills the connections that run a statement like running, and returns how many there were.
 func (h Harness) kill(tb testing.TB, running string) (killed int) {
 	tb.Helper()
-	rows, err := h.Admin.QueryContext(tb.Context(), "SELECT id FROM information_schema.processlist WHERE info LIKE ? AND id <> CONNECTION_ID()", running)
+	rows, err := h.Admin.QueryContext(tb.Context(), "SELECT id FROM "+servertest.Processlist+" WHERE info LIKE ? AND id <> CONNECTION_ID()", running)
 	if err != nil {
 		tb.Fatal(err)
 	}

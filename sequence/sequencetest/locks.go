@@ -2,6 +2,7 @@ package sequencetest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -52,16 +53,23 @@ func testFrozenHolder(t *testing.T, h Harness) {
 	req := h.create(t, "s", 1, 10)
 	store := h.Open(t, h.Addr)
 	unlock := h.lockRow(t, "s")
-	begin := time.Now()
 	req.Need = 1
-	if res, err := store.Reserve(t.Context(), req); err == nil || !strings.Contains(err.Error(), "1205") {
-		t.Errorf("got %v, %v of a locked row, want error 1205", res, err)
-	}
-	if got := time.Since(begin); got > 10*time.Second {
-		t.Errorf("waited %v for the lock, want about 2s", got)
+	for tries := 1; ; tries++ {
+		begin := time.Now()
+		res, err := store.Reserve(t.Context(), req)
+		if got := time.Since(begin); got > 10*time.Second {
+			t.Errorf("waited %v for the lock, want about 2s", got)
+		}
+		if errors.Is(err, context.DeadlineExceeded) && tries < 6 {
+			continue // InnoDB looks once a second for waits that are over, and a busy machine adds to that
+		}
+		if err == nil || !strings.Contains(err.Error(), "1205") {
+			t.Errorf("got %v, %v of a locked row, want error 1205", res, err)
+		}
+		break
 	}
 
-	seq := h.sequence(t, h.registry(t, h.Addr, sequence.Config{}), "s")
+	seq := h.sequence(t, h.registry(t, h.Addr, sequence.Config{Timeout: 30 * time.Second}), "s")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	_, err := seq.Next(ctx, 1)

@@ -9,21 +9,27 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Cut says when a [Proxy] cuts a connection.
 type Cut int
 
-// The two ways in which the outcome of a statement can become unknown to its client.
+// The ways in which the outcome of a statement can become unknown to its client.
 const (
 	CutUnsent     Cut = iota // the statement does not reach the server
 	CutUnanswered            // the server has run the statement, and its answer does not reach the client
+	CutLate                  // the server runs the statement some time after the client was cut off
 )
+
+// late is how long after [CutLate] a statement reaches the server: that a client has asked again meanwhile.
+const late = 20 * time.Millisecond
 
 // Proxy is a TCP proxy in front of a MySQL server that cuts connections at chosen statements.
 type Proxy struct {
 	listener net.Listener
 	running  sync.WaitGroup
+	late     sync.WaitGroup // statements that are to reach the server
 
 	mu         sync.Mutex
 	server     string
@@ -57,6 +63,16 @@ func (p *Proxy) CutNext(when Cut, prefixes ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.armed, p.when, p.statements = true, when, prefixes
+}
+
+// Settle waits until the statements that were cut off with [CutLate] have been run.
+func (p *Proxy) Settle() { p.underWay().Wait() }
+
+// underWay returns those statements, with all that were counted up to now.
+func (p *Proxy) underWay() *sync.WaitGroup {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &p.late
 }
 
 // Switch has connections that are opened from now on lead to the server at addr, as after a failover.
@@ -119,13 +135,14 @@ func (p *Proxy) accept() {
 			continue
 		}
 		p.keep(client, server)
-		var pending cutting
+		pending := cutting{answered: make(chan struct{})}
 		p.running.Go(func() {
 			p.forward(client, server, &pending)
 			p.drop(client, server)
 		})
 		p.running.Go(func() {
 			p.answer(client, server, &pending)
+			close(pending.answered)
 			p.drop(client, server)
 		})
 	}
@@ -150,6 +167,8 @@ func (p *Proxy) drop(conns ...net.Conn) {
 
 // cutting is set when the next answer on a connection is to be lost.
 type cutting struct {
+	answered chan struct{} // closed when no more answers are relayed
+
 	mu  sync.Mutex
 	yes bool
 }
@@ -179,8 +198,17 @@ func (p *Proxy) forward(client, server net.Conn, pending *cutting) {
 				return
 			}
 			pending.set()
+			if when == CutLate {
+				defer p.late.Done()
+				_ = client.Close() // the client may have gone
+				time.Sleep(late)
+			}
 		}
 		if _, err := server.Write(packet); err != nil {
+			return
+		}
+		if pending.isSet() {
+			<-pending.answered // so that the server has run it
 			return
 		}
 	}
@@ -213,6 +241,9 @@ func (p *Proxy) cut(packet []byte) (Cut, bool) {
 		if p.armed && strings.HasPrefix(string(packet[header+1:]), statement) {
 			p.armed = false
 			p.cuts++
+			if p.when == CutLate {
+				p.late.Add(1)
+			}
 			return p.when, true
 		}
 	}

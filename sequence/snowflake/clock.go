@@ -108,9 +108,9 @@ func (c *clock) refresh() int64 {
 // read returns the time exactly.
 func (c *clock) read() int64 {
 	monotonic := int64(c.source.Monotonic())
-	look := c.nextLook.Load()
-	if monotonic >= look && c.nextLook.CompareAndSwap(look, monotonic+int64(lookEvery)) {
-		c.look()
+	if look := c.nextLook.Load(); monotonic >= look {
+		c.look() // before others are told that it was done: they would go by what was true before a long pause
+		c.nextLook.CompareAndSwap(look, monotonic+int64(lookEvery))
 	}
 	return monotonic + c.offset.Load()
 }

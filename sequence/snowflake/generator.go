@@ -195,11 +195,35 @@ func (g *Generator) MaxRun() int64 { return g.size }
 
 func (g *Generator) take(ctx context.Context, least, most int64) (Run, error) {
 	if !g.starving.Load() {
-		if run, _ := g.try(g.clock.now(), least, most); run.N > 0 {
+		now := g.clock.now()
+		if most == 1 {
+			if position, ok := g.following(now); ok {
+				return Run{First: g.id(position), N: 1, Step: g.step()}, nil
+			}
+		}
+		if run, _ := g.try(now, least, most); run.N > 0 {
 			return run, nil
 		}
 	}
 	return g.wait(ctx, least, most)
+}
+
+// following takes the position that follows the last one given, if it may be given at now: so it is for nearly all single
+// ids. It adds, because a compare-and-swap fails when another processor was faster, and then costs as much again. What
+// others took meanwhile can have made the position one that may not be given: then that is lost, and ok is false.
+func (g *Generator) following(now int64) (position int64, ok bool) {
+	limit := g.limit.Load()                      // read before the position is taken: a later one may be that of another lease
+	if !g.mayFollow(g.next.Load(), now, limit) { // look first: calls in vain must not push the position ahead
+		return 0, false
+	}
+	position = g.next.Add(1) - 1
+	return position, g.mayFollow(position, now, min(limit, g.limit.Load()))
+}
+
+// mayFollow reports whether the id at a position can be given at now: its tick is neither over nor too far ahead.
+func (g *Generator) mayFollow(position, now, limit int64) bool {
+	tick := g.tick(position)
+	return now < (tick+1)*g.unit && tick <= limit && tick*g.unit <= now+int64(g.cfg.MaxBorrow)
 }
 
 // try takes least to most ids of one tick, and tells the tick. N is 0 when that tick may not be used yet.

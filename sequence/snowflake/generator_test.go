@@ -166,6 +166,26 @@ func TestFill(t *testing.T) {
 	})
 }
 
+// A list that begins in the middle of a tick goes on in the next one, not in the ids of another worker.
+func TestFillWithinTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := preset(t, "js53")
+		g := newGenerator(t, l, 0, 5, snowflake.Config{After: past, Clock: newTestClock()})
+		var order increasing
+		order.add(t, nextID(t, g))
+		ids := make([]int64, 3*128)
+		if err := g.Fill(t.Context(), ids); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			order.add(t, id)
+			if d, err := l.Decode(id); err != nil || d.Worker != 5 {
+				t.Fatalf("got an id of worker %d, %v, want 5", d.Worker, err)
+			}
+		}
+	})
+}
+
 func TestNewRefuses(t *testing.T) {
 	old, twitter := preset(t, "uid_generator_2016"), preset(t, "twitter")
 	future := twitter

@@ -1,6 +1,7 @@
 package snowflake_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -95,7 +96,7 @@ func TestGoroutines(t *testing.T) {
 		n      int64
 		calls  int // of each goroutine
 	}{
-		{"twitter", 0, 1, 20_000}, {"twitter", -1, 3, 10_000}, {"leaf", 10 * time.Millisecond, 100, 2000}, {"js53", 0, 7, 2000},
+		{"twitter", 0, 1, 20_000}, {"twitter", -1, 3, 10_000}, {"leaf", 10 * time.Millisecond, 100, 2000}, {"js53", 0, 7, 2000}, {"js53", 0, 1, 5000},
 		{"uid_generator", 365 * 24 * time.Hour, 1, 50_000}, {"uid_generator", 365 * 24 * time.Hour, 5000, 20_000},
 	}
 	for _, tt := range tests {
@@ -116,6 +117,51 @@ func TestGoroutines(t *testing.T) {
 			wantUnique(t, slices.Concat(ids...))
 		})
 	}
+}
+
+// Goroutines take single ids up to a limit that is raised again and again: none past it, and all of them but what they
+// lost to each other there. Calls that are refused do not push the ids ahead.
+func TestGoroutinesAtTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const goroutines, size = 8, 128
+		l, clock := preset(t, "js53"), newTestClock()
+		limit := clock.now()
+		g := newGenerator(t, l, 0, 5, snowflake.Config{After: past, Limit: limit, Clock: clock})
+		var all []int64
+		for range 900 { // ms: as much as may be borrowed, as this clock stands still
+			ids := untilRefused(t, g, goroutines)
+			if n := len(ids); n > size || n < size-goroutines {
+				t.Fatalf("%d ids up to %v, want %d less %d at most", n, limit, size, goroutines)
+			}
+			wantTime(t, l, slices.Max(ids), limit)
+			all = append(all, ids...)
+			limit = limit.Add(time.Millisecond)
+			g.SetLimit(limit)
+		}
+		wantUnique(t, all)
+	})
+}
+
+// untilRefused returns the single ids that goroutines get until each of them was refused several times.
+func untilRefused(t *testing.T, g *snowflake.Generator, goroutines int) []int64 {
+	noWait, cancel := context.WithCancel(t.Context())
+	cancel()
+	ids := make([][]int64, goroutines)
+	var all sync.WaitGroup
+	for i := range goroutines {
+		all.Go(func() {
+			for refused := 0; refused < 10; {
+				run, err := g.Next(noWait, 1)
+				if err != nil {
+					refused++
+					continue
+				}
+				ids[i] = append(ids[i], run.First)
+			}
+		})
+	}
+	all.Wait()
+	return slices.Concat(ids...)
 }
 
 // endsOfRuns returns the first and the last id of each of many runs, which must increase.

@@ -9,3 +9,10 @@ CREATE TABLE users_seq (
   cache BIGINT
 ) COMMENT 'vitess_sequence';
 INSERT INTO users_seq (id, next_id, cache) VALUES (0, 1, 1000);
+-- That of customer.orders, which lies on the shards.
+CREATE TABLE orders_seq (
+  id INT PRIMARY KEY,
+  next_id BIGINT,
+  cache BIGINT
+) COMMENT 'vitess_sequence';
+INSERT INTO orders_seq (id, next_id, cache) VALUES (0, 1, 1000);

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"log/slog"
+	"net"
+	"strings"
+)
+
+// Admin is the status page and the metrics.
+type Admin struct {
+	Listen   string // "host:port"; empty: off
+	Password string // of all but health; "" for none
+}
+
+// open reports whether other machines can reach the address, and nobody asks them for a password.
+func (a Admin) open() bool {
+	host, _, err := net.SplitHostPort(a.Listen)
+	if err != nil || a.Password != "" {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+// warnOfOpen tells of an admin address that is open.
+func warnOfOpen(cfg Admin, log *slog.Logger) {
+	if cfg.open() {
+		log.Warn("whoever reaches the admin address sees all that seqgate tells there: set admin.password, or listen on loopback", "admin", cfg.Listen)
+	}
+}
+
+const noAdminPassword = "leave the key out to ask for no password"
+
+func (r *configReader) adminPassword(v value) string {
+	password := r.text(v)
+	if v.isText() && password == "" {
+		r.fail(v, "the password is empty: %s", noAdminPassword)
+	}
+	return password
+}
+
+func (r *configReader) adminPasswordFile(v value) string { return r.secretFromFile(v, noAdminPassword) }
+
+// checkAdmin wants one password at most.
+func (r *configReader) checkAdmin() {
+	var given []string
+	for _, key := range []string{"password", "password_env", "password_file"} {
+		if v, ok := r.set["admin."+key]; ok {
+			given = append(given, key)
+			if len(given) > 1 {
+				r.fail(v, "more than one password: leave one of %s", strings.Join(given, ", "))
+			}
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+const healthAbout = `Asks a running seqgate whether it takes clients, for the health checks of containers and services: exit code 0 if it does,
+1 if not. It asks at the admin address of the configuration, or at ADDR. Where the configuration has no admin address, or nobody
+listens there, it connects to the first address of listen and waits for the greeting that clients get. Whatever else of the
+configuration is wrong, since it was edited, is no matter of the running seqgate's and does not count.`
+
+// healthTimeout is how long an answer may take, unless a flag says otherwise.
+const healthTimeout = 3 * time.Second
+
+// runHealth is `seqgate health`.
+func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	fs := newFlags("health", "--config FILE | --admin ADDR [--live] [--timeout TIME]", healthAbout, stdout)
+	file := fs.String("config", "", "the configuration `FILE` of the seqgate (or SEQGATE_CONFIG)")
+	addr := fs.String("admin", "", "the admin `ADDR` of the seqgate, host:port, instead of a file")
+	live := fs.Bool("live", false, "ask whether it lives, also while it stops and takes no more clients")
+	timeout := fs.Duration("timeout", healthTimeout, "the `TIME` that the answer may take")
+	if err := parseFlags(fs, args); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, *timeout)
+	defer cancel()
+	listen := ""
+	if *addr == "" {
+		var err error
+		if *addr, listen, err = healthAddresses(cmp.Or(*file, os.Getenv("SEQGATE_CONFIG")), os.Getenv); err != nil {
+			return err
+		}
+	}
+	ask := "readyz"
+	if *live {
+		ask = "livez"
+	}
+	err := errNoAdmin
+	if *addr != "" {
+		err = askHealth(ctx, *addr, ask)
+	}
+	if listen != "" && (err == errNoAdmin || errors.Is(err, syscall.ECONNREFUSED)) {
+		err = greeted(ctx, listen)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, "ok")
+	return err
+}
+
+var errNoAdmin = errors.New("the configuration has neither an admin address nor one for clients")
+
+// healthAddresses gives the admin address of a configuration, "" for none, and the first one for clients. Other mistakes in
+// it, and variables that only seqgate itself is given, do not matter. Errors are those of [LoadConfig] for a file that is no
+// configuration at all.
+func healthAddresses(file string, getenv func(string) string) (admin, listen string, err error) {
+	if file == "" {
+		return "", "", usagef("no configuration: give --config FILE or --admin ADDR")
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", vschema.Errors{{File: file, Message: readError(err)}}
+	}
+	r := newConfigReader(getenv)
+	if r.readFile(file, data); len(r.set) == 0 && len(r.errs) > 0 {
+		return "", "", r.errs
+	}
+	r.readEnvironment()
+	if len(r.cfg.Listen) > 0 {
+		listen = r.cfg.Listen[0]
+	}
+	return r.cfg.Admin.Listen, listen, nil
+}
+
+// reachable is the address at which this machine reaches what listens on addr.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr // dialling it says what is wrong
+	}
+	switch ip := net.ParseIP(host); {
+	case host == "", ip.Equal(net.IPv4zero):
+		host = "127.0.0.1"
+	case ip.Equal(net.IPv6unspecified):
+		host = "::1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// askHealth asks for a page of the admin address, which answers 200 when all is well. No proxy of the environment is
+// asked: the address is this machine's.
+func askHealth(ctx context.Context, addr, page string) error {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(addr)+"/"+page, nil)
+	if err != nil {
+		return usagef("admin address %s: %w", addr, err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask for health: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, 200))
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return fmt.Errorf("ask for health: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(text)))
+	}
+	return nil
+}
+
+// greeted connects as a client does and reads the beginning of the greeting: four bytes of header, and the protocol's
+// version 10, or 255 for an error.
+// https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake_v10.html
+func greeted(ctx context.Context, addr string) (err error) {
+	network, target := "tcp", reachable(addr)
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		network, target = "unix", path
+	}
+	var d net.Dialer
+	c, err := d.DialContext(ctx, network, target)
+	if err != nil {
+		return fmt.Errorf("connect as a client: %w", err)
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := c.SetReadDeadline(deadline); err != nil {
+			return err
+		}
+	}
+	var start [5]byte
+	switch _, err := io.ReadFull(c, start[:]); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%s sends no greeting to clients", addr)
+	case err != nil:
+		return fmt.Errorf("read the greeting of %s: %w", addr, err)
+	case start[4] == 0xff:
+		return fmt.Errorf("%s refuses clients", addr)
+	case start[4] != 10:
+		return fmt.Errorf("%s does not speak MySQL's protocol", addr)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package buckets
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestObserve(t *testing.T) {
+	var h Histogram
+	for _, d := range []time.Duration{-time.Second, 0, 100 * time.Microsecond, 100*time.Microsecond + 1, time.Second, 30 * time.Second, time.Hour} {
+		h.Observe(d)
+	}
+	s := h.Snapshot()
+	for _, test := range []struct {
+		bucket int
+		want   int64
+	}{{0, 3}, {1, 1}, {12, 1}, {16, 1}, {17, 1}, {5, 0}} {
+		if got := s.Counts[test.bucket]; got != test.want {
+			t.Errorf("bucket %d: got %d, want %d", test.bucket, got, test.want)
+		}
+	}
+	if s.Count() != 7 || s.Sum != time.Hour+30*time.Second+200*time.Microsecond+1 {
+		t.Errorf("got %d durations of %v together", s.Count(), s.Sum)
+	}
+	if n := testing.AllocsPerRun(100, func() { h.Observe(time.Second) }); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
+func TestObserveAtTheSameTime(t *testing.T) {
+	var h Histogram
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 1000 {
+				h.Observe(time.Millisecond)
+			}
+		})
+	}
+	all.Wait()
+	s := h.Snapshot()
+	s.Add(h.Snapshot())
+	if s.Count() != 16000 || s.Sum != 16*time.Second {
+		t.Errorf("got %d of %v together, want 16000 of 16s", s.Count(), s.Sum)
+	}
+}

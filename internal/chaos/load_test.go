@@ -1,0 +1,360 @@
+package chaos
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/internal/soak"
+)
+
+// What a client does at most.
+const (
+	clients        = 18
+	mostRows       = 8                     // rows of one INSERT, and ids of one NEXT n VALUES
+	mostInserts    = 4                     // statements of one transaction
+	mostStatements = 60                    // transactions and single statements on one connection
+	mostThinking   = 12 * time.Millisecond // between two of them
+	mostAway       = 80 * time.Millisecond // before another connection after one that failed, as pools do
+	answerTimeout  = 40 * time.Second      // longer than the longest faults in a row, on a busy machine
+)
+
+// explained are the MySQL errors that the faults explain.
+var explained = []uint16{
+	1021, 1114, // the disk is full
+	1040, // ER_CON_COUNT_ERROR: what MySQL tells those who connect while it stops
+	1053, // ER_SERVER_SHUTDOWN
+	1158, // the server was lost
+	1180, // ER_ERROR_DURING_COMMIT
+	1205, // no ids came in time
+	1290, // ER_OPTION_PREVENTS_STATEMENT: read-only
+	1317, // ER_QUERY_INTERRUPTED
+	1429, // the server cannot be reached
+	1614, // recovery has rolled back what took so long to prepare
+	1615, // ER_NEED_REPREPARE
+	1836, // ER_READ_ONLY_MODE
+	1927, // MariaDB's ER_CONNECTION_KILLED
+}
+
+// undone are those after which nothing is there of the statement that they refuse, and nothing of the transaction that such a
+// COMMIT would have ended. After others it is not known: a connection was lost, or a shard has committed.
+var undone = []uint16{1021, 1040, 1114, 1205, 1290, 1429, 1614, 1836}
+
+// rolledBack is how seqgate tells of a statement over several shards that failed before any COMMIT.
+const rolledBack = "transaction rolled back to reverse changes"
+
+// fate says what became of rows whose commit came to c; parts: it may have left those of some shards.
+func fate(c *soak.Call, parts bool) (soak.Fate, bool) {
+	switch {
+	case c.Outcome == soak.Done:
+		return soak.Kept, false
+	case slices.Contains(undone, ErrorNumber(*c)), strings.Contains(c.Error, rolledBack):
+		return soak.Undone, false
+	}
+	return soak.Unknown, parts
+}
+
+// client is one user of the cluster, with one connection at a time.
+type client struct {
+	number  int
+	cluster *cluster
+	rng     *rand.Rand
+	calls   []soak.Call
+	kept    []kept
+}
+
+// kept is a row that was acknowledged.
+type kept struct {
+	table table
+	soak.Row
+	late bool // it may be seen later only: its shard is told by recovery if it was away in the second phase of the COMMIT
+}
+
+func newClient(number int, c *cluster, seed uint64) *client {
+	return &client{number: number, cluster: c, rng: rand.New(rand.NewPCG(seed, uint64(number)))}
+}
+
+// startLoad starts the clients; stop ends them and returns their calls.
+func startLoad(t *testing.T, c *cluster, seed uint64) (stop func() []soak.Call) {
+	var running sync.WaitGroup
+	all := make([]*client, clients)
+	ending := make(chan struct{})
+	for i := range all {
+		all[i] = newClient(i+1, c, seed)
+		running.Go(func() { all[i].run(ending) })
+	}
+	end := sync.OnceFunc(func() { close(ending); running.Wait() })
+	t.Cleanup(end)
+	return func() (calls []soak.Call) {
+		end()
+		for _, c := range all {
+			calls = append(calls, c.calls...)
+		}
+		return calls
+	}
+}
+
+// run uses one gate after another until stop is closed.
+func (c *client) run(stop <-chan struct{}) {
+	stopped := func(most time.Duration) bool {
+		select {
+		case <-stop:
+			return true
+		case <-time.After(upTo(c.rng, most)):
+			return false
+		}
+	}
+	most := mostThinking
+	for !stopped(most) {
+		g := c.cluster.gates[c.rng.IntN(len(c.cluster.gates))]
+		s, ok := c.open(g, c.number%2 == 0)
+		for n := c.rng.IntN(mostStatements); ok && n > 0 && !stopped(mostThinking); n-- {
+			ok = s.act()
+		}
+		s.close()
+		most = mostThinking
+		if !ok {
+			most = mostAway
+		}
+	}
+}
+
+// session is a connection of a client to a process.
+type session struct {
+	*client
+	gate    *gate
+	process string
+	opened  time.Duration
+	pool    *sql.DB // of this connection alone
+	conn    *sql.Conn
+	tx      int // the transaction that is open; 0: none
+}
+
+// open connects to the gate's present process, directly or by a faulty network.
+func (c *client) open(g *gate, faulty bool) (*session, bool) {
+	p := g.process()
+	addr := p.Addr
+	if faulty {
+		addr = g.clients.addr
+	}
+	connector, err := mysql.NewConnector(connector(addr))
+	if err != nil {
+		panic(err) // of a wrong configuration
+	}
+	s := &session{client: c, gate: g, process: p.Name, opened: c.cluster.since(), pool: sql.OpenDB(connector)}
+	call := s.call(soak.Call{Statement: "connect"}, func(ctx context.Context) (_ int64, err error) {
+		s.conn, err = s.pool.Conn(ctx)
+		return 0, err
+	})
+	return s, call.Outcome == soak.Done
+}
+
+func (s *session) close() {
+	if s.conn != nil {
+		_ = s.conn.Close() // of a broken connection it fails
+	}
+	_ = s.pool.Close()
+}
+
+// errWrong is the error of an answer that is not true.
+var errWrong = errors.New("wrong answer")
+
+// call runs do, which returns the first id that was acknowledged, and collects what came of it.
+func (s *session) call(c soak.Call, do func(ctx context.Context) (int64, error)) *soak.Call {
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+	defer cancel()
+	c.Client, c.Number, c.Process, c.Opened, c.Tx = s.number, len(s.calls)+1, s.process, s.opened, s.tx
+	c.Begin = s.cluster.since()
+	first, err := do(ctx)
+	c.End = s.cluster.since()
+	c.First, c.Outcome = first, soak.Judge(err, explained)
+	if err != nil {
+		c.First, c.Error = 0, err.Error()
+	}
+	if c.Outcome == soak.Hung {
+		s.cluster.noteHung(s.gate)
+	}
+	s.calls = append(s.calls, c)
+	return &s.calls[len(s.calls)-1]
+}
+
+// noteHung has a process that does not answer tell where it hangs. It is not needed any more: the test has failed.
+func (c *cluster) noteHung(g *gate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hung = append(c.hung, g.process().Dump())
+}
+
+// usable reports whether the connection is of use after a call.
+func usable(c *soak.Call) bool { return c.Outcome == soak.Done || c.Outcome == soak.Refused }
+
+// act runs a statement or a transaction, and reports whether the connection is of use still.
+func (s *session) act() bool {
+	switch s.rng.IntN(10) {
+	case 0, 1, 2, 3:
+		table, n := s.table(), s.some()
+		call := s.insert(table, n)
+		call.Rows, call.Parts = fate(call, table.sharded && n > 1 && !s.gate.xa)
+		if call.Outcome == soak.Done {
+			s.keep(table, call, table.sharded && n > 1 && s.gate.xa)
+		}
+		return usable(call)
+	case 4, 5:
+		return s.next()
+	case 6, 7:
+		return s.read()
+	}
+	return s.transaction()
+}
+
+// some returns a number of ids or rows: 1 half of the time.
+func (s *session) some() int64 {
+	if s.rng.IntN(2) == 0 {
+		return 1
+	}
+	return 2 + s.rng.Int64N(mostRows-1)
+}
+
+// table chooses one that the session's gate fills.
+func (s *session) table() table {
+	for {
+		t := tables[s.rng.IntN(len(tables))]
+		if t.gate == 0 || t.gate == s.gate.number {
+			return t
+		}
+	}
+}
+
+// keep remembers what was acknowledged.
+func (s *session) keep(t table, c *soak.Call, late bool) {
+	for pos := range c.N {
+		s.kept = append(s.kept, kept{t, soak.Row{Sequence: t.name, ID: c.First + pos, Client: s.number, Number: c.Number, Pos: pos}, late})
+	}
+}
+
+// insert runs an INSERT, as a text or prepared. What becomes of the rows is for the caller to say.
+func (s *session) insert(t table, n int64) *soak.Call {
+	number := len(s.calls) + 1
+	var values []string
+	var args []any
+	prepared := s.rng.IntN(2) == 0
+	for pos := range n {
+		if prepared {
+			values = append(values, "(?, ?, ?)")
+			args = append(args, s.number, number, pos)
+		} else {
+			values = append(values, fmt.Sprintf("(%d, %d, %d)", s.number, number, pos))
+		}
+	}
+	call := soak.Call{Statement: "insert", Sequence: t.name, N: n}
+	return s.call(call, func(ctx context.Context) (int64, error) {
+		r, err := s.conn.ExecContext(ctx, "INSERT INTO "+t.qualified()+" (client, number, pos) VALUES "+strings.Join(values, ", "), args...)
+		if err != nil {
+			return 0, err
+		}
+		return r.LastInsertId()
+	})
+}
+
+// next asks for the next value of a sequence or generator, or for several.
+func (s *session) next() bool {
+	t, n := s.table(), s.some()
+	query := "SELECT NEXT VALUE FROM "
+	if n > 1 {
+		query = fmt.Sprintf("SELECT NEXT %d VALUES FROM ", n)
+	}
+	return usable(s.call(soak.Call{Statement: "next value", Sequence: t.name, N: n}, func(ctx context.Context) (first int64, err error) {
+		err = s.conn.QueryRowContext(ctx, query+t.sequence).Scan(&first)
+		return first, err
+	}))
+}
+
+// read looks for a row that was acknowledged, maybe by another gate.
+func (s *session) read() bool {
+	if len(s.kept) == 0 {
+		return true
+	}
+	want := s.kept[s.rng.IntN(len(s.kept))]
+	return usable(s.call(soak.Call{Statement: "select"}, func(ctx context.Context) (int64, error) {
+		var got soak.Row
+		err := s.conn.QueryRowContext(ctx, "SELECT id, client, number, pos FROM "+want.table.qualified()+" WHERE id = ?", want.ID).
+			Scan(&got.ID, &got.Client, &got.Number, &got.Pos)
+		got.Sequence = want.Sequence
+		if errors.Is(err, sql.ErrNoRows) && want.late {
+			return 0, nil
+		}
+		if errors.Is(err, sql.ErrNoRows) || err == nil && got != want.Row {
+			return 0, fmt.Errorf("%w: got %v, want %v", errWrong, got, want.Row)
+		}
+		return 0, err
+	}))
+}
+
+// transaction runs INSERTs, into one server or several, and keeps them two times out of three. An INSERT that fails ends it.
+func (s *session) transaction() bool {
+	s.tx = len(s.calls) + 1
+	defer func() { s.tx = 0 }()
+	if begin := s.exec("START TRANSACTION"); begin.Outcome != soak.Done {
+		return usable(begin)
+	}
+	begun := len(s.calls)
+	into := s.plan()
+	for _, t := range into {
+		if insert := s.insert(t, s.some()); insert.Outcome != soak.Done {
+			return usable(insert) && s.exec("ROLLBACK").Outcome == soak.Done
+		}
+	}
+	inserts := s.calls[begun:len(s.calls):len(s.calls)]
+	if s.rng.IntN(3) == 0 {
+		return s.exec("ROLLBACK").Outcome == soak.Done
+	}
+	commit := s.exec("COMMIT")
+	for i := range inserts {
+		insert := &s.calls[begun+i]
+		insert.Rows, insert.Parts = fate(commit, !s.gate.xa && several(inserts, into))
+		if commit.Outcome == soak.Done {
+			s.keep(into[i], insert, s.gate.xa && several(inserts, into))
+		}
+	}
+	return usable(commit)
+}
+
+// plan chooses the tables of a transaction: one time out of three those of one server alone.
+func (s *session) plan() (into []table) {
+	alone := s.rng.IntN(3) == 0
+	for range 1 + s.rng.IntN(mostInserts) {
+		t := s.table()
+		for alone && t.sharded {
+			t = s.table()
+		}
+		into = append(into, t)
+	}
+	return into
+}
+
+// several reports whether the rows of INSERTs can be on more than one server.
+func several(inserts []soak.Call, into []table) bool {
+	for i, t := range into {
+		if t.sharded && (len(into) > 1 || inserts[i].N > 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// exec runs a statement that asks for no ids.
+func (s *session) exec(statement string) *soak.Call {
+	return s.call(soak.Call{Statement: statement}, func(ctx context.Context) (int64, error) {
+		_, err := s.conn.ExecContext(ctx, statement)
+		return 0, err
+	})
+}

@@ -1,0 +1,65 @@
+package proxy
+
+import "github.com/go-mysql-org/go-mysql/mysql"
+
+// answerWriter writes the packets of an answer of seqgate's own making to the
+// client, in large pieces. After an error nothing more is written.
+type answerWriter struct {
+	s    *session
+	b    []byte
+	next byte // the sequence number of the first packet in b
+	err  error
+}
+
+func newAnswerWriter(s *session) *answerWriter {
+	return &answerWriter{s: s, b: s.scratch[:0], next: s.out.sequence}
+}
+
+// add adds a packet, and sends what there is once that is much.
+func (w *answerWriter) add(payload []byte) {
+	w.b, w.s.out.sequence = appendPacket(w.b, w.s.out.sequence, payload)
+	if len(w.b) >= smallBuffer {
+		w.flush()
+	}
+}
+
+// flush sends what is left, and gives the first error of all.
+func (w *answerWriter) flush() error {
+	if len(w.b) > 0 && w.err == nil {
+		w.err = w.s.writeFront(w.b)
+	}
+	w.b, w.next = w.b[:0], w.s.out.sequence
+	return w.err
+}
+
+// define adds what stands before the rows of a result, with the packet that ends it
+// where the client awaits one.
+func (w *answerWriter) define(columns [][]byte, end []byte) {
+	count := mysql.AppendLengthEncodedInteger(nil, uint64(len(columns)))
+	if w.s.capabilities&countsTell != 0 {
+		count = append(count, definitionsFollow)
+	}
+	w.add(count)
+	for _, column := range columns {
+		w.add(column)
+	}
+	if !w.s.deprecateEOF() {
+		w.add(end)
+	}
+}
+
+// discard drops what was not sent, so that an error can follow what was.
+func (w *answerWriter) discard() {
+	w.b, w.s.out.sequence = w.b[:0], w.next
+}
+
+// replyPackets sends a result of definitions and rows that servers have made.
+func (s *session) replyPackets(columns, rows [][]byte) error {
+	out := newAnswerWriter(s)
+	out.define(columns, s.endOfRows(nil, s.out.more))
+	for _, row := range rows {
+		out.add(row)
+	}
+	out.add(s.endOfRows(nil, s.out.more))
+	return out.flush()
+}

@@ -1,0 +1,206 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// severally is a statement that several legs run, on all of them or on none.
+type severally struct {
+	legs    []*session
+	inOrder bool              // the first leg does it before the others: so rows that are the same everywhere are locked in one order
+	send    func(i int) error // sends it to a leg
+	receive func(i int) error // reads the leg's answer whole
+	done    func() error      // called when all have done it, before anything ends
+}
+
+// statementSavepoint is what such a statement is undone to in the client's transaction.
+const statementSavepoint = "seqgate_statement"
+
+// atomic runs a statement in a transaction of its own, or behind a savepoint in the
+// client's. Where the client's loses a leg's connection it cannot go on: it is left
+// open, and the session ends, as it would on one server.
+func (r *router) atomic(q severally) error {
+	if !r.tx.open && r.autocommit() {
+		return r.inOwnTransaction(q)
+	}
+	err := q.run(always("SAVEPOINT " + statementSavepoint))
+	if err == nil || isConnectionFailure(err) {
+		return err
+	}
+	return r.undoStatement(q.legs, err)
+}
+
+// inOwnTransaction runs a statement in a transaction of its own. XA START may be
+// refused, and the statement would be one of its own then: it is awaited.
+func (r *router) inOwnTransaction(q severally) (err error) {
+	r.tx = transaction{open: true, begin: startTransaction}
+	for _, leg := range q.legs {
+		leg.begun = true
+	}
+	begin := r.beginText
+	if r.xa() {
+		err, begin = everywhere(q.legs, begin), nil
+	}
+	if err == nil {
+		err = q.run(begin)
+	}
+	if err == nil {
+		err = r.commit()
+		r.rollback() // what is still open, if a leg was lost
+		return err
+	}
+	var before *beforeError
+	if errors.As(err, &before) && before.done && before.leg.answer.status&mysql.SERVER_STATUS_IN_TRANS == 0 {
+		err = mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf("%s began no transaction (%v), and did its part of the statement; check the rows there", before.leg.keyspace, before.error))
+	}
+	r.rollback()
+	// In the words of Vitess.
+	return withNote(err, " (transaction rolled back to reverse changes of partial DML execution)")
+}
+
+// undoStatement takes back what a statement that failed with err did on legs within
+// the client's transaction. Where that cannot be done, as one of the servers has ended
+// the transaction or set no savepoint, all of it is rolled back; where one is lost it
+// stays open, so that COMMIT fails.
+func (r *router) undoStatement(legs []*session, err error) error {
+	var before *beforeError
+	if !errors.As(err, &before) {
+		undone := everywhere(legs, always("ROLLBACK TO SAVEPOINT "+statementSavepoint))
+		if undone == nil || isConnectionFailure(undone) {
+			return errors.Join(err, undone)
+		}
+	}
+	r.rollback()
+	return withNote(err, " (transaction rolled back on all shards)")
+}
+
+// withNote adds a text to a server's error.
+func withNote(err error, note string) error {
+	var refused *serverError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	return &serverError{append(append([]byte(nil), refused.packet...), note...)}
+}
+
+// beforeError is a server's refusal of what is sent before a statement.
+type beforeError struct {
+	error
+	leg  *session
+	done bool // the statement itself was not refused
+}
+
+func (e *beforeError) Unwrap() error { return e.error }
+
+// run runs the statement, with another one before it if there is one.
+func (q *severally) run(before func(*session) string) error {
+	if err := q.exchange(before); err != nil {
+		return err
+	}
+	return q.done()
+}
+
+// exchange sends the statement to all legs, with another one before it if there is one,
+// and reads all answers then. The error is the first, or one of a connection, which is
+// given up.
+func (q *severally) exchange(before func(*session) string) error {
+	if !q.inOrder {
+		return q.exchangeOn(0, len(q.legs), before)
+	}
+	if before != nil {
+		if err := everywhere(q.legs, before); err != nil {
+			return err
+		}
+	}
+	if err := q.exchangeOn(0, 1, nil); err != nil {
+		return err
+	}
+	return q.exchangeOn(1, len(q.legs), nil)
+}
+
+// exchangeOn is exchange with the legs from the first to before the last.
+func (q *severally) exchangeOn(first, last int, before func(*session) string) error {
+	owed := make([]int, len(q.legs)) // answers
+	var failed error
+	for i := first; i < last; i++ {
+		leg := q.legs[i]
+		leg.boundary, leg.sent, leg.answer.failed = false, false, false
+		if before != nil {
+			if failed = leg.sendText(before(leg)); failed != nil {
+				break
+			}
+			owed[i]++
+			leg.call.ahead++ // both in one round trip
+		}
+		if failed = q.send(i); failed != nil {
+			break
+		}
+		owed[i]++
+	}
+	for i := first; i < last; i++ {
+		err := q.collect(i, owed[i], before != nil)
+		if err != nil && (failed == nil || isConnectionFailure(err) && !isConnectionFailure(failed)) {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// collect reads the answers that a leg owes.
+func (q *severally) collect(i, owed int, before bool) error {
+	leg := q.legs[i]
+	var first, answered error
+	if before && owed > 0 {
+		owed--
+		first = leg.drop(shapeResults)
+	}
+	asked := owed > 0 && !isConnectionFailure(first)
+	if asked {
+		leg.sent = true // not as answerOK: out, which says whether more follows, is the client's where the leg is its own
+		answered = q.receive(i)
+	}
+	for _, err := range []error{first, answered} {
+		if isConnectionFailure(err) {
+			leg.lose()
+			return err
+		}
+	}
+	leg.boundary = true
+	if first != nil {
+		return &beforeError{first, leg, asked && answered == nil}
+	}
+	return answered
+}
+
+func always(sql string) func(*session) string { return func(*session) string { return sql } }
+
+// everywhere runs a statement of seqgate's own on several legs at once. It gives the
+// first error when all have answered. A connection that fails is given up.
+func everywhere(legs []*session, text func(*session) string) error {
+	var first error
+	sent := 0
+	for _, leg := range legs {
+		if leg.legEnded() { // not by another connection
+			first = errLegEnded
+			break
+		}
+		if first = leg.sendText(text(leg)); first != nil {
+			leg.lose()
+			break
+		}
+		sent++
+	}
+	for _, leg := range legs[:sent] {
+		err := leg.drop(shapeResults)
+		if isConnectionFailure(err) {
+			leg.lose()
+		}
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/sequence/snowflake"
+)
+
+// SELECT SEQGATE_DECODE(id) takes an id apart, by a text or as a prepared statement.
+
+var errDecodeForm = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate answers SEQGATE_DECODE(id) of one literal, or one parameter of a prepared statement, that is alone in a SELECT, and nothing beside it")
+
+// decodeColumns are those of its result. The numbers are the last ones.
+func decodeColumns() []resultColumn {
+	return []resultColumn{textColumn("Layout", 64), textColumn("Generator", 129), textColumn("Time", 32), textColumn("Zone", 20),
+		integerColumn("Worker"), integerColumn("Sequence")}
+}
+
+// selectDecode answers the text.
+func (d *ownStatement) selectDecode() error {
+	rows, err := d.srv.decode(d.ID)
+	if err != nil {
+		return err
+	}
+	return d.replyRows(decodeColumns(), rows)
+}
+
+// planPrepareDecode judges the statement to prepare.
+func (s *session) planPrepareDecode(sql []byte) (*statement, error) {
+	mode, err := s.readable(sql)
+	if err != nil {
+		return nil, err
+	}
+	stmt, err := parser.ParseOwn(sql, mode)
+	if err != nil {
+		return nil, errDecodeForm
+	}
+	return &statement{next: &nextPlan{decode: true, key: stmt.ID, keyParam: stmt.IDParam}}, nil
+}
+
+// answerDecode answers an execution, in the binary protocol.
+func (s *session) answerDecode(id string) error {
+	rows, err := s.srv.decode(id)
+	if err != nil {
+		return err
+	}
+	var packets [][]byte
+	for _, row := range rows {
+		packet, err := appendBinaryRow(nil, decodeColumns(), row)
+		if err != nil {
+			return err
+		}
+		packets = append(packets, packet)
+	}
+	return s.replyPackets(s.preparedColumns(&nextPlan{decode: true}), packets)
+}
+
+// appendBinaryRow appends a row without NULLs as the binary protocol has it ("Binary Protocol Resultset Row" of the MySQL
+// manual), where the values of columns that are no text are BIGINTs.
+func appendBinaryRow(dst []byte, columns []resultColumn, row []string) ([]byte, error) {
+	const offset = 2 // of the bits that tell of NULLs
+	dst = append(dst, mysql.OK_HEADER)
+	dst = append(dst, make([]byte, (len(columns)+offset+7)/8)...)
+	for i, column := range columns {
+		if column.typ == mysql.MYSQL_TYPE_VAR_STRING {
+			dst = appendText(dst, row[i])
+			continue
+		}
+		n, err := strconv.ParseInt(row[i], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", column.name, err)
+		}
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(n))
+	}
+	return dst, nil
+}
+
+// decode takes an id apart: a row for each generator of the vschema and each preset of which it may be, by the time that it
+// has there.
+func (srv *Server) decode(text string) (rows [][]string, err error) {
+	id, ok := generate.ParseID(text)
+	if !ok {
+		return nil, mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf("SEQGATE_DECODE: '%s' is no id: write a number from 1 to 2^63-1, decimal or after 0x", text))
+	}
+	list, err := generate.Explain(id, srv.generators(), time.Now())
+	for _, e := range list {
+		zone := ""
+		if e.Layout.Bits(snowflake.Zone) > 0 {
+			zone = strconv.FormatInt(e.Zone, 10)
+		}
+		rows = append(rows, []string{e.Layout.Name, e.Generator, stamp(e.Time), zone, strconv.FormatInt(e.Worker, 10), strconv.FormatInt(e.Sequence, 10)})
+	}
+	return rows, err
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -1,0 +1,96 @@
+package proxy
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// generator gives the generator of the vschema with a sequence's name; nil for a sequence.
+func (s *Server) generator(name sequence.Name) *vschema.Generator {
+	v := s.VSchema()
+	if v == nil {
+		return nil
+	}
+	if k, ok := v.Keyspace(name.Keyspace); ok {
+		g, _ := k.Generator(name.Table)
+		return g
+	}
+	return nil
+}
+
+// nextGenerated takes n values of a snowflake, which follow each other.
+func (s *session) nextGenerated(g *vschema.Generator, n int64) (sequence.Range, error) {
+	if g.IsText() {
+		return sequence.Range{}, refuseGenerator(g, "NEXT VALUE", "its ids are no numbers: let it fill a column, or use UUID()")
+	}
+	numbers, err := s.srv.cfg.Generators.Snowflake(g)
+	if err != nil {
+		return sequence.Range{}, err
+	}
+	return numbers.Next(s.ctx, n)
+}
+
+func refuseGenerator(g *vschema.Generator, what, advice string) error {
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf("seqgate does not support %s of generator '%s.%s' (%s): %s", what, g.Keyspace, g.Name, g.Type, advice))
+}
+
+// generators gives all generators of the vschema.
+func (s *Server) generators() (all []*vschema.Generator) {
+	if v := s.VSchema(); v != nil {
+		for _, k := range v.Keyspaces() {
+			all = append(all, k.Generators()...)
+		}
+	}
+	return all
+}
+
+// showGenerators gives the generators of the vschema. What only a snowflake has is empty for the others; those that take
+// segments are among the sequences, once they were used.
+func (d *ownStatement) showGenerators() shown {
+	result := shown{columns: []resultColumn{
+		textColumn("Generator", 129), textColumn("Type", 16), textColumn("Layout", 64), textColumn("Bits", 128), textColumn("Ends", 32),
+		textColumn("Longest_run", 20), textColumn("Worker", 20), textColumn("Worker_from", 129), textColumn("Lease_left_ms", 20),
+		textColumn("Reserved", 32), textColumn("Clock_off_ms", 20), textColumn("Lost", 20), textColumn("Last", 32), textColumn("Ahead_ms", 20),
+		textColumn("Waits", 20), textColumn("Clock_steps", 20), textColumn("Last_error", 1024),
+	}}
+	for _, g := range d.srv.generators() {
+		row := make([]string, len(result.columns))
+		row[0], row[1] = g.Keyspace+"."+g.Name, string(g.Type)
+		if g.Type == vschema.Snowflake {
+			f, err := d.srv.cfg.Generators.Snowflake(g)
+			if err != nil {
+				row[16] = err.Error()
+			} else {
+				showSnowflake(row, f)
+			}
+		}
+		result.rows = append(result.rows, row)
+	}
+	return result
+}
+
+func showSnowflake(row []string, f *generate.Snowflake) {
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	st := f.Status()
+	row[2], row[3], row[4], row[5] = f.Layout.Name, generate.Describe(f.Layout), f.Layout.Ends().UTC().Format(time.RFC3339), number(f.Longest)
+	row[7], row[11] = st.From, number(st.Worker.Losses)
+	if st.Worker.Err != nil {
+		row[16] = st.Worker.Err.Error()
+	}
+	if st.Worker.Compared {
+		row[10] = number(st.Worker.Ahead.Milliseconds())
+	}
+	if !st.Worker.Held {
+		return
+	}
+	ids := st.Worker.Generator
+	row[6], row[8], row[9] = number(st.Worker.Worker), number(st.Worker.Left.Milliseconds()), stamp(st.Worker.Reserved)
+	row[12], row[13], row[14], row[15] = stamp(ids.Last), number(ids.Ahead.Milliseconds()), number(ids.Waits), number(ids.Steps)
+}

@@ -1,0 +1,129 @@
+package proxy
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/meter"
+)
+
+// Where a session may be ended while its client goes on speaking: behind the answer to
+// a statement, when that is likely to be the last that a program asks before it gives
+// the connection back to its pool. What pools and drivers send ahead of a statement is
+// none: they look at no connection between the two.
+
+// mayEnd reports whether a session that waits for a command outside of a transaction
+// is to be ended, when the server drains.
+func (s *session) mayEnd() bool {
+	quiet := s.srv.settings().Quiet
+	if quiet == 0 || s.quiet.Load() > quietLooks {
+		return true
+	}
+	// An answer that has left before the drain began may have its client's next statement on the way.
+	// Drivers make their settings at the begin of a session.
+	return s.holds && s.behindStatement() && time.Since(s.loggedIn) >= quiet
+}
+
+// behindStatement reports whether the latest command was a whole statement, which
+// leaves nothing to be asked for.
+func (s *session) behindStatement() bool {
+	switch s.lastCommand {
+	case mysql.COM_QUERY, mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH:
+	default:
+		// A look at the connection, a reset of it, or what an execution follows; behind
+		// COM_STMT_CLOSE, which has no answer, the next command is on its way.
+		return false
+	}
+	switch {
+	case s.tally.kind == meter.Set, s.tally.kind == meter.Prepare: // what follows relies on it
+		return false
+	case s.looked, len(s.cursors) > 0:
+		return false
+	}
+	return true
+}
+
+// looks are the statements with which pools look at a connection before they lend it,
+// and nobody else asks anything.
+var looks = [][]byte{[]byte("SELECT 1"), []byte("SELECT 1 FROM DUAL")}
+
+// noteLook notes whether a text is such a statement.
+func (s *session) noteLook(sql []byte) {
+	if !s.srv.draining.Load() || len(sql) > 64 {
+		return
+	}
+	words := bytes.Join(bytes.Fields(bytes.TrimRight(sql, "; \t\r\n")), []byte(" "))
+	for _, look := range looks {
+		s.looked = s.looked || bytes.EqualFold(words, look)
+	}
+}
+
+// noteCursor follows which prepared statements have a cursor whose rows the client may
+// still fetch: they would end with the session.
+func (s *session) noteCursor() {
+	switch s.lastCommand {
+	case mysql.COM_STMT_EXECUTE:
+		if s.answered(mysql.SERVER_STATUS_CURSOR_EXISTS) {
+			if s.cursors == nil {
+				s.cursors = make(map[uint32]struct{})
+			}
+			s.cursors[s.lastPrepared] = struct{}{}
+			return
+		}
+		delete(s.cursors, s.lastPrepared)
+	case mysql.COM_STMT_FETCH:
+		if s.answered(mysql.SERVER_STATUS_LAST_ROW_SEND) {
+			delete(s.cursors, s.lastPrepared)
+		}
+	case mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET:
+		delete(s.cursors, s.lastPrepared)
+	case comResetConnection, mysql.COM_CHANGE_USER:
+		s.cursors = nil
+	}
+}
+
+// answered reports whether the server's latest answer has this flag of its status. Of a
+// client in front of shards it is that of any of them: then a cursor may count for too long.
+func (s *session) answered(flag uint16) bool {
+	for _, leg := range s.allLegs() {
+		if leg.answer.status&flag != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// commandHasCome reports whether bytes of a command have come, wherever they are: a
+// client cannot have known then that its session would end. It may take back an
+// interruption, so its reason has to be looked for after that. Of a record of TLS of which
+// a part has come nothing is seen.
+func (s *session) commandHasCome() bool {
+	return len(s.front.unread()) > 0 || s.front.hasBuffered() || hasPending(s.front.Conn)
+}
+
+// hasBuffered reads what TLS and compression hold, without waiting for more, and reports
+// whether there is any.
+func (w *wire) hasBuffered() bool {
+	if w.raw != nil {
+		return false // bytes come straight from the socket
+	}
+	if c, ok := w.Conn.(*compressedConn); ok && c.hasBegun() {
+		return true
+	}
+	interrupt(w.Conn)
+	w.atRest = true
+	err := w.fill()
+	w.atRest = false
+	if err == nil {
+		w.readUntil = time.Time{}
+		err = w.SetReadDeadline(time.Time{}) // if it fails, so does the next read
+	}
+	return err == nil && len(w.unread()) > 0
+}
+
+// hasBegun reports whether a part of a compressed packet has come.
+func (c *compressedConn) hasBegun() bool {
+	return c.stored > 0 || len(c.rest) > 0 || len(c.in.unread()) > 0
+}

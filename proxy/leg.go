@@ -1,0 +1,332 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/backend"
+)
+
+// legs are the connections of one client to several shards. A leg is a session of
+// its own towards its server; all have the client's connection in common.
+type legs struct {
+	mu  sync.Mutex // guards all against those that end or interrupt the session from outside
+	all []*session // in the order in which they were opened
+
+	connecting context.CancelFunc // of the connection that is being made; nil for none
+}
+
+func (l *legs) add(leg *session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, leg)
+}
+
+func (l *legs) remove(leg *session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.all {
+		if l.all[i] == leg {
+			l.all = append(l.all[:i:i], l.all[i+1:]...)
+			return
+		}
+	}
+}
+
+// others does something to all legs but one, from outside of the session.
+func (l *legs) others(but *session, do func(leg *session)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, leg := range l.all {
+		if leg != but {
+			do(leg)
+		}
+	}
+}
+
+func (l *legs) find(k *Keyspace) *session {
+	for _, leg := range l.all {
+		if leg.keyspace == k {
+			return leg
+		}
+	}
+	return nil
+}
+
+// anyLeg gives the home leg, or another one while the home's server is away.
+func (r *router) anyLeg() (*session, error) {
+	if !r.s.legEnded() {
+		if leg, err := r.connectedLeg(r.s.keyspace); !isAway(err) {
+			return leg, err
+		}
+	}
+	all := []*Keyspace{r.s.keyspace}
+	for _, leg := range r.legs.all {
+		if leg != r.s {
+			all = append(all, leg.keyspace)
+		}
+	}
+	return r.firstOf(all, r.connectedLeg)
+}
+
+// anyShard gives a leg of any shard of a keyspace, the given one if its server is there.
+func (r *router) anyShard(k *Keyspace, get func(*Keyspace) (*session, error)) (*session, error) {
+	if leg := r.legs.find(k); k.Shard == "" || leg != nil && !leg.legEnded() {
+		if leg, err := get(k); !isAway(err) || k.Shard == "" {
+			return leg, err
+		}
+	}
+	all := []*Keyspace{k}
+	for _, shard := range r.s.srv.cfg.Keyspaces[k.Name].Shards {
+		if shard != k {
+			all = append(all, shard)
+		}
+	}
+	return r.firstOf(all, get)
+}
+
+// firstOf gives the leg of the first keyspace or shard whose server is there. Those that
+// there is a connection to are preferred, once the first has none any more.
+func (r *router) firstOf(all []*Keyspace, get func(*Keyspace) (*session, error)) (leg *session, err error) {
+	if first := r.legs.find(all[0]); first != nil && first.legEnded() {
+		slices.SortStableFunc(all, func(a, b *Keyspace) int { return r.rank(a) - r.rank(b) })
+	}
+	for _, k := range all {
+		if leg, err = get(k); !isAway(err) {
+			break
+		}
+	}
+	return leg, err
+}
+
+// isAway reports whether err is that a server could not be connected to.
+func isAway(err error) bool {
+	if err == nil {
+		return false
+	}
+	var unreachable *backend.ConnectError
+	return errors.As(err, &unreachable)
+}
+
+// rank is 0 of a keyspace or shard that the session has a connection to, else 1.
+func (r *router) rank(k *Keyspace) int {
+	if leg := r.legs.find(k); leg != nil && !leg.legEnded() {
+		return 0
+	}
+	return 1
+}
+
+// leg gives the connection to a shard, or to an unsharded keyspace, in the state in
+// which the client's statements expect it: with its settings, and in its transaction.
+func (r *router) leg(k *Keyspace) (*session, error) {
+	leg, err := r.connectedLeg(k)
+	if err != nil {
+		return nil, err
+	}
+	return leg, r.enter(leg)
+}
+
+// legsOf is leg for several shards.
+func (r *router) legsOf(shards []*Keyspace) ([]*session, error) { return r.legsBy(r.leg, shards) }
+
+func (r *router) legsBy(get func(*Keyspace) (*session, error), shards []*Keyspace) ([]*session, error) {
+	all := make([]*session, len(shards))
+	for i, shard := range shards {
+		leg, err := get(shard)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = leg
+	}
+	r.several, r.warned = all, nil
+	return all, nil
+}
+
+// connectedLeg gives the connection to a shard with the client's settings. One that
+// has ended is replaced, unless something was on it that another would not have.
+func (r *router) connectedLeg(k *Keyspace) (*session, error) {
+	if r.s.halfClosed {
+		return nil, errClientLeft
+	}
+	leg := r.legs.find(k)
+	ended := leg != nil && leg.legEnded()
+	switch {
+	case ended && (leg.inLegTransaction() || !r.replaceable(leg)):
+		return nil, errLegEnded
+	case leg == nil:
+		var err error
+		if leg, err = r.open(k); err != nil {
+			return nil, err
+		}
+	case ended:
+		if !leg.lost {
+			leg.lose()
+		}
+		if err := leg.connected(); err != nil {
+			return nil, err
+		}
+		leg.applied = 0
+	}
+	return leg, r.bringUp(leg)
+}
+
+// bringUp has a leg be as the client's statements expect it, but for transactions.
+func (r *router) bringUp(leg *session) error {
+	if leg != r.settings.ahead {
+		if err := r.settings.settle(); err != nil {
+			return err
+		}
+		if err := r.settings.apply(leg); err != nil {
+			return r.refusesSettings(leg, err)
+		}
+	}
+	if err := r.bringLastID(leg); err != nil {
+		return err
+	}
+	return r.enterDatabase(leg)
+}
+
+// refusesSettings gives up a leg whose server does not take the session's settings:
+// nothing runs there until they are others.
+func (r *router) refusesSettings(leg *session, err error) error {
+	var refused *serverError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	text := fmt.Sprintf("seqgate could not bring %s to the session's variables: %s", leg.keyspace, refused.text())
+	if leg != r.s && !leg.inLegTransaction() {
+		r.legs.remove(leg)
+		err = leg.endLeg()
+	}
+	return errors.Join(mysql.NewError(refused.code(), text), err)
+}
+
+// replaceable reports whether another connection to a leg's server would do as well.
+func (r *router) replaceable(leg *session) bool {
+	return !leg.locked && leg != r.settings.ahead && (leg.state.lastIDKnown || leg != r.lastIDLeg()) && !leg.hasOwn()
+}
+
+// hasOwn reports whether something may have been made on a leg that no other can get:
+// what SET has set, and what drivers have prepared, goes to each leg that is used.
+func (s *session) hasOwn() bool { return s.temporary != nil || s.settled || len(s.named) > 0 }
+
+// open connects to a shard as the client logged in.
+func (r *router) open(k *Keyspace) (*session, error) {
+	s := r.s
+	login := s.loginInto(k.Database)
+	login.User, login.Password = k.Backend.User, k.Backend.Password
+	ctx, cancel := s.connecting()
+	defer cancel()
+	back, err := s.srv.connect(ctx, k, login)
+	if err != nil {
+		return nil, err
+	}
+	leg := &session{
+		srv: s.srv, ctx: s.ctx, log: s.log, keyspace: k, user: s.user,
+		front: s.front, back: newWire(back.Conn), conn: back, id: s.id, salt: s.salt,
+		frontSecure: s.frontSecure, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
+		boundary: true, used: true, leave: func() {}, legOf: r, trace: s.trace,
+	}
+	leg.threadID.Store(back.ThreadID)
+	leg.answer.status = back.Status
+	leg.state = sessionState{database: k.Database, databaseKnown: true, lastID: s.state.lastID, lastIDKnown: s.state.lastIDKnown,
+		restore: s.state.lastIDKnown && s.state.lastID != 0}
+	leg.countBack()
+	leg.attendBack()
+	r.legs.add(leg)
+	return leg, nil
+}
+
+// errLegEnded ends a transaction of which a part is lost.
+var errLegEnded = &backendError{errors.New("the server of a shard ended the connection within a transaction")}
+
+// legEnded reports whether the leg has no connection any more.
+func (s *session) legEnded() bool { return s.lost || s.ends.backEnded.Load() }
+
+// inLegTransaction reports whether a transaction is open on this connection.
+func (s *session) inLegTransaction() bool {
+	return s.begun || s.answer.status&mysql.SERVER_STATUS_IN_TRANS != 0
+}
+
+// besideTransaction reports whether the client is in a transaction of which this
+// connection is no part: its answers tell of it all the same, as drivers leave out a
+// COMMIT by that flag.
+func (s *session) besideTransaction() bool {
+	r := s.legOf
+	if s.router != nil {
+		r = s.router
+	}
+	return r != nil && !s.inLegTransaction() && r.inTransaction()
+}
+
+// dropLegs ends the use of all legs but the client's own connection.
+func (r *router) dropLegs() error {
+	var errs []error
+	for _, leg := range r.legs.all {
+		if leg != r.s {
+			errs = append(errs, leg.endLeg())
+		}
+	}
+	if owner := r.lastIDLeg(); owner != r.s && owner.state.lastIDKnown {
+		r.s.state.lastID, r.s.state.lastIDKnown, r.s.state.restore = owner.state.lastID, true, true
+	}
+	r.legs.mu.Lock()
+	r.legs.all = []*session{r.s}
+	r.legs.mu.Unlock()
+	r.forgetLast()
+	r.idLeg, r.opaque = nil, nil
+	return errors.Join(errs...)
+}
+
+// endLeg gives the connection back; what is open on it is rolled back by its reset.
+func (s *session) endLeg() error { return errors.Join(s.disregard(), s.giveBack()) }
+
+// endLegs is dropLegs of a client's session.
+func (s *session) endLegs() error {
+	if s.router == nil {
+		return nil
+	}
+	return s.router.dropLegs()
+}
+
+// recover goes on after a shard's connection was lost, which the client has been
+// told: with new ones, unless a transaction was open.
+func (r *router) recover(err error) error {
+	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.legs.all, (*session).hasOwn) || r.s.ends.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) {
+		return err
+	}
+	r.dropLegs() // of no use any more, whether that goes in order or not
+	if r.s.locked = false; !r.s.lost {
+		r.s.lose()
+	}
+	return nil
+}
+
+// restorable reports whether another connection to a server would be as the one was.
+func (r *router) restorable() bool { return r.replaceable(r.s) }
+
+// interruptLegs wakes the session from waiting for any server's answer. It is
+// called from outside of it.
+func (r *router) interruptLegs() {
+	if r == nil {
+		return
+	}
+	r.legs.others(r.s, func(leg *session) {
+		leg.ends.mu.Lock()
+		defer leg.ends.mu.Unlock()
+		interrupt(leg.back.Conn)
+	})
+}
+
+// cutOffLegs ends all connections from outside of the session.
+func (r *router) cutOffLegs() {
+	if r == nil {
+		return
+	}
+	r.legs.others(r.s, (*session).cutOff)
+}

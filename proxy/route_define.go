@@ -1,0 +1,128 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/route"
+)
+
+// defineEverywhere runs DDL and the like on all shards. No server undoes it: where
+// some shard refuses it, the error tells which have done it.
+func (r *router) defineEverywhere(shards []*Keyspace, p *route.Plan, attributes, sql []byte) error {
+	if err := r.commit(); err != nil { // as each server does
+		return err
+	}
+	legs, err := r.legsBy(r.connectedLeg, shards)
+	if err != nil {
+		return err
+	}
+	defer r.s.srv.catalog.Forget()
+	for _, leg := range legs {
+		leg.boundary, leg.sent = false, true
+		if err := leg.sendPart(attributes, p.AppendSQL(nil, sql, false, r.databaseAt(leg.keyspace))); err != nil {
+			return err
+		}
+	}
+	results := make([]shardResult, len(legs))
+	for i, leg := range legs {
+		results[i] = leg.readDefinition()
+	}
+	return r.tellDefined(legs, results)
+}
+
+// shardResult is what one shard says of a statement that defines something.
+type shardResult struct {
+	ok            okPacket
+	columns, rows [][]byte // packets of a report, as of ANALYZE TABLE
+	err           error
+}
+
+// readDefinition reads an answer to its end: an OK, or rows of a report.
+func (s *session) readDefinition() (d shardResult) {
+	e := effect(changesSchema)
+	defer s.after(e)
+	s.startAnswer(shapeResults)
+	for first := true; !s.answer.done() || first; first = false {
+		at := s.answer.phase
+		payload, size, err := s.follow()
+		if err != nil {
+			d.err = &backendError{err}
+			return d
+		}
+		switch {
+		case s.answer.failed:
+			d.err = &serverError{append([]byte(nil), payload...)}
+		case first && s.answer.done():
+			d.ok, _ = parseOK(payload)
+			d.ok.rest = append([]byte(nil), d.ok.rest...)
+		case at == phaseColumns:
+			d.columns = append(d.columns, append([]byte(nil), payload...))
+		case at == phaseRows && !s.answer.done():
+			d.rows = append(d.rows, append([]byte(nil), payload...))
+		}
+		s.back.skip(size)
+	}
+	s.boundary = true
+	return d
+}
+
+// tellDefined answers the client for all shards.
+func (r *router) tellDefined(legs []*session, results []shardResult) error {
+	var done, failed []string
+	var first error
+	answers := make([]okPacket, len(results))
+	for i, d := range results {
+		answers[i] = d.ok
+		if d.err == nil {
+			done = append(done, legs[i].keyspace.String())
+			continue
+		}
+		failed = append(failed, legs[i].keyspace.String())
+		if first == nil {
+			first = d.err
+		}
+	}
+	var refused *serverError
+	switch {
+	case first == nil && len(results[0].columns) > 0:
+		return r.tellReports(results)
+	case first == nil:
+		ok := answers[0]
+		ok.status = r.status()
+		return r.answer(ok)
+	case len(done) == 0 && errors.As(first, &refused):
+		return first
+	}
+	text := fmt.Sprintf("%v; done on %s, not on %s: run it on those alone, by their names as the database",
+		clientErrorText(first), strings.Join(done, ", "), strings.Join(failed, ", "))
+	if errors.As(first, &refused) {
+		return mysql.NewError(refused.code(), text)
+	}
+	return errors.Join(mysql.NewError(mysql.ER_UNKNOWN_ERROR, text), first)
+}
+
+// tellReports answers with the rows of all shards, one shard after the other.
+func (r *router) tellReports(results []shardResult) error {
+	var rows [][]byte
+	for _, d := range results {
+		if len(d.columns) != len(results[0].columns) {
+			return mysql.NewError(mysql.ER_UNKNOWN_ERROR, "seqgate cannot tell of this statement, which has run: the shards' reports have different columns")
+		}
+		rows = append(rows, d.rows...)
+	}
+	r.ran(-1, uint64(len(rows)))
+	return r.s.replyPackets(results[0].columns, rows)
+}
+
+// clientErrorText is an error as the client would have got it.
+func clientErrorText(err error) string {
+	var refused *serverError
+	if errors.As(err, &refused) {
+		return refused.text()
+	}
+	return clientError(err).Message
+}

@@ -1,0 +1,304 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// INSERT and REPLACE into tables of sharded keyspaces: the statement is read once, in
+// the client's own session. Rows whose shard does not depend on a new id are placed
+// first, so that one that has none uses up no ids; then ids are taken, and the other
+// rows placed by them. Each shard gets the client's own text with its rows and ids.
+
+// shardedInsert is such a statement under way.
+type shardedInsert struct {
+	r        *router
+	keyspace *Keyspace
+	table    *vschema.Table
+	// attributes stands before the text of a COM_QUERY.
+	attributes, sql []byte
+	mode            parser.Mode
+	stmt            *parser.InsertStmt // the session's
+
+	described *tableInfo
+	binding   *Binding // nil when no column is filled
+	columns   []string // that a statement without a column list has values for
+	operands  []operand
+	fill      fillPlan
+	kind      planKind
+	effect    effect
+	shards    []int // of each row, by index; nil when all rows go to the same ones
+	targets   []int // the shards that get the statement, in their order
+	room      insertRoom
+}
+
+// insertRoom is memory of a statement's own for what most have little of.
+type insertRoom struct {
+	operands [1]operand
+	shards   [1]int
+	targets  [2]int
+	values   [2]vschema.Value
+	id       [16]byte
+}
+
+// insert runs an INSERT or REPLACE.
+func (r *router) insert(attributes, sql []byte, m parser.Mode) error {
+	stmt := &r.s.insert
+	if err := stmt.ParseTarget(sql, m); err != nil {
+		return err
+	}
+	k, err := r.ownerOf(stmt.Schema, stmt.Table)
+	if err != nil {
+		return err
+	}
+	if k == nil {
+		return r.passHome(attributes, sql)
+	}
+	if k.Shards != nil {
+		return r.insertSharded(k, attributes, sql, m)
+	}
+	return r.insertUnsharded(k, attributes, sql, m)
+}
+
+// ownerOf gives the keyspace of a table, nil for one of the servers' own.
+func (r *router) ownerOf(schema, table string) (*Keyspace, error) {
+	loaded := r.s.srv.loaded()
+	name, err := loaded.planner.Owner(parser.Table{Schema: schema, Name: table}, r.keyspaceName())
+	if err == nil {
+		return r.s.srv.cfg.Keyspaces[name], nil
+	}
+	if schema == "" {
+		schema = r.keyspaceName()
+	}
+	if declared, ok := loaded.vschema.Keyspace(schema); ok {
+		if _, ok := declared.Vindex(table); ok {
+			err = errVindexModified(table)
+		}
+	}
+	return nil, err
+}
+
+// errVindexModified is the error for an INSERT into a vindex, as if that were a table.
+func errVindexModified(name string) error {
+	return mysql.NewError(mysql.ER_UNKNOWN_ERROR, "VT09014: vindex cannot be modified: '"+name+"' is the name of a vindex")
+}
+
+// insertSharded runs an INSERT or REPLACE into a table of a sharded keyspace, whose
+// target stands in the session's statement.
+func (r *router) insertSharded(k *Keyspace, attributes, sql []byte, m parser.Mode) error {
+	in := shardedInsert{r: r, keyspace: k, attributes: attributes, sql: sql, mode: m, stmt: &r.s.insert}
+	if err := in.find(); err != nil {
+		return err
+	}
+	if mayQuery(sql) && in.stmt.ParseQuery(sql, m) == nil {
+		if err := in.checkQueryColumns(); err != nil {
+			return err
+		}
+		return r.insertFromQuery(attributes, sql, m)
+	}
+	if err := in.read(); err != nil {
+		return err
+	}
+	if err := in.place(); err != nil {
+		return err
+	}
+	return in.run()
+}
+
+// find looks the table up, in the vschema and on the first shard.
+func (in *shardedInsert) find() error {
+	name := in.stmt.Table
+	declared, ok := in.r.s.srv.VSchema().Keyspace(in.keyspace.Name)
+	if !ok {
+		return fmt.Errorf("keyspace %s is not in the vschema", in.keyspace.Name)
+	}
+	if in.table, ok = declared.Table(name); !ok {
+		if _, ok := declared.Vindex(name); ok {
+			return errVindexModified(name)
+		}
+		return mysql.NewError(mysql.ER_NO_SUCH_TABLE, fmt.Sprintf(
+			"Table '%s.%s' is not in the vschema: add it there with its vindex", in.keyspace.Name, name))
+	}
+	if source := in.table.Source; source != nil {
+		return in.unsupported("writing to a copy of another table",
+			fmt.Sprintf("write to its source, %s.%s", source.Keyspace, source.Table))
+	}
+	return in.describe()
+}
+
+// lookup describes the table by the first shard, or by another one while that is away.
+func (in *shardedInsert) lookup() (e *catalogEntry, err error) {
+	const tries = 3 // which may each take catalogTimeout
+	s := in.r.s
+	for _, shard := range in.keyspace.Shards[:min(tries, len(in.keyspace.Shards))] {
+		var away *describeError
+		if e, err = s.srv.catalog.lookup(s.ctx, shard, shard.Database, in.table.Name); !errors.As(err, &away) {
+			break
+		}
+	}
+	return e, err
+}
+
+// describe learns of the table's columns.
+func (in *shardedInsert) describe() error {
+	e, err := in.lookup()
+	switch {
+	case err != nil:
+		return err
+	case e.err != nil:
+		return e.err
+	case !e.table.exists:
+		return notSeen(in.keyspace.Name, in.table.Name)
+	}
+	in.described, in.binding, in.columns = &e.table, e.binding, nil
+	if in.binding != nil {
+		in.columns = in.binding.Columns
+		return nil
+	}
+	for i := range e.table.columns {
+		if c := &e.table.columns[i]; !c.invisible() {
+			in.columns = append(in.columns, c.name)
+		}
+	}
+	return nil
+}
+
+// read reads what the rows say of their ids and of the vindex's columns.
+func (in *shardedInsert) read() error {
+	mode, column := in.mode, ""
+	if in.binding != nil {
+		mode, column = in.binding.mode(in.mode), in.binding.Column
+	}
+	if err := in.stmt.ParseFor(in.sql, mode, column, in.columns); err != nil {
+		return in.refuse(err)
+	}
+	if err := in.check(); err != nil {
+		return err
+	}
+	err := in.readRows()
+	if errors.Is(err, parser.ErrServerRefuses) && !in.stmt.HasColumns {
+		// Counted by the columns that are known here: they may have changed.
+		in.r.s.srv.catalog.Forget()
+		if err := in.describe(); err != nil {
+			return err
+		}
+		err = in.readRows()
+	}
+	if err != nil {
+		return in.refuse(err)
+	}
+	if err := in.evaluate(); err != nil {
+		return err
+	}
+	return in.judge()
+}
+
+// refuse gives the error for a statement that cannot be read: the server's own where
+// it would refuse it too.
+func (in *shardedInsert) refuse(err error) error {
+	var count *parser.ColumnCountError
+	var twice *parser.DuplicateColumnError
+	var form *parser.UnsupportedError
+	switch {
+	case errors.As(err, &count):
+		return mysql.NewDefaultError(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, count.Row)
+	case errors.As(err, &twice):
+		return mysql.NewDefaultError(mysql.ER_FIELD_SPECIFIED_TWICE, twice.Column)
+	case errors.As(err, &form):
+		return in.unsupported(form.Form, "use INSERT or REPLACE ... VALUES or SET with a column list")
+	}
+	return err
+}
+
+// unsupported refuses a form of statement on the table.
+func (in *shardedInsert) unsupported(form, advice string) error {
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf(
+		"seqgate does not support %s on the sharded table '%s'; %s", form, in.table.Name, advice))
+}
+
+// check refuses what no division of the rows makes right.
+func (in *shardedInsert) check() error {
+	switch {
+	case in.stmt.Params > 0:
+		return &parser.SyntaxError{Near: "?", Line: 1}
+	case in.stmt.HasForeignNames(in.sql):
+		return in.unsupported("a query on a table, or a column's name with its keyspace, in an INSERT", "read the value with SELECT first, and leave the keyspace's name out")
+	case in.binding != nil && in.binding.ticket:
+		return in.unsupported("tickets", "keep ticket tables in an unsharded keyspace")
+	case in.reference() && len(in.keyspace.Shards) > 1 && !in.stmt.IsConstant(in.sql, in.columns):
+		return in.unsupported("values that each shard would compute for itself", "write them as literals: a reference table has the same rows in all shards")
+	}
+	for _, column := range in.vindexColumns() {
+		if in.stmt.UpdatesTo(in.sql, column) {
+			return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf(
+				"VT12001: unsupported: DML cannot update vindex column '%s' of table '%s': delete the row and insert it anew", column, in.table.Name))
+		}
+	}
+	return nil
+}
+
+// vindexColumns gives the columns that say which shard a row is in.
+func (in *shardedInsert) vindexColumns() []string {
+	if len(in.table.ColumnVindexes) == 0 {
+		return nil
+	}
+	return in.table.ColumnVindexes[0].Columns
+}
+
+// readRows reads the rows' values. The ids come last: they are what is filled in.
+func (in *shardedInsert) readRows() (err error) {
+	s := in.r.s
+	if in.reference() {
+		if err := in.checkComputed(); err != nil {
+			return err
+		}
+	}
+	in.operands = in.room.operands[:0]
+	for _, name := range in.vindexColumns() {
+		o := operand{name: name, column: in.described.column(name), id: in.binding != nil && strings.EqualFold(name, in.binding.Column)}
+		if o.column == nil {
+			return fmt.Errorf("the vschema's vindex column '%s' is no column of table '%s'; correct the vschema or the table", name, in.table.Name)
+		}
+		if err := in.stmt.Bind(name, in.columns); err != nil {
+			return err
+		}
+		if !o.id || !in.stmt.LeavesOut() {
+			if o.cells, err = in.stmt.Cells(nil, in.sql, name, in.columns); err != nil {
+				return err
+			}
+		}
+		in.operands = append(in.operands, o)
+	}
+	if in.binding == nil {
+		s.slots = s.slots[:0]
+		return in.stmt.Bind("", in.columns)
+	}
+	in.fill.keys, err = s.readRows(in.sql, in.binding, false)
+	return err
+}
+
+// judge plans how the ids are filled.
+func (in *shardedInsert) judge() (err error) {
+	s := in.r.s
+	in.kind, in.effect = planPass, effectOfExplicit(in.stmt)
+	if in.binding == nil {
+		if slices.ContainsFunc(in.described.columns, func(c columnInfo) bool { return c.autoIncrement() }) {
+			in.effect = mayLook | mayChangeLastID
+		}
+		return nil
+	}
+	keys := in.fill.keys
+	if in.fill, err = newFillPlan(in.stmt, in.binding, s.slots, in.binding.mode(in.mode)); err != nil {
+		return err
+	}
+	in.fill.foundRows, in.fill.keys = s.has(mysql.CLIENT_FOUND_ROWS), keys
+	in.kind, in.effect = s.kindOfFill(&in.fill, in.effect)
+	return nil
+}

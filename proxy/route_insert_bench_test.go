@@ -1,0 +1,87 @@
+package proxy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// BenchmarkPlanShardedInsert is BenchmarkPlanInsert for a table on two shards: the
+// statement is placed too, and divided.
+func BenchmarkPlanShardedInsert(b *testing.B) {
+	for _, rows := range []int{1, 1000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			r, k := shardedSession(b)
+			sql := []byte("insert into orders(customer, name, email, price, at) values ")
+			for i := range rows {
+				if i > 0 {
+					sql = append(sql, ',')
+				}
+				sql = fmt.Appendf(sql, "(%d,'customer %d','someone@example.com',%d.95,'2024-05-06 07:08:09')", i+1, i, i%100)
+			}
+			b.SetBytes(int64(len(sql)))
+			b.ReportAllocs()
+			var scratch []byte
+			for b.Loop() {
+				if err := r.s.insert.ParseTarget(sql, parser.Mode{}); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := r.ownerOf(r.s.insert.Schema, r.s.insert.Table); err != nil {
+					b.Fatal(err)
+				}
+				in := shardedInsert{r: r, keyspace: k, sql: sql, stmt: &r.s.insert}
+				err := in.find()
+				if err == nil {
+					err = in.read()
+				}
+				if err == nil {
+					err = in.place()
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				if len(in.targets) == 1 {
+					scratch = in.appendText(scratch[:0], nil)
+					continue
+				}
+				parts := in.divide(make([]*session, len(in.targets)))
+				for i := range parts {
+					scratch = in.appendText(scratch[:0], &parts[i])
+				}
+			}
+		})
+	}
+}
+
+// shardedSession is insertSession in front of two shards.
+func shardedSession(tb testing.TB) (*router, *Keyspace) {
+	s := insertSession(tb)
+	v, err := vschema.Load("vschema.json", []byte(`{"keyspaces": {"main": {"tables": {"orders_seq": {"type": "sequence"}}},
+		"customer": {"sharded": true, "vindexes": {"hash": {"type": "hash"}}, "tables": {"orders": {
+			"column_vindexes": [{"column": "id", "name": "hash"}], "auto_increment": {"column": "id", "sequence": "orders_seq"}}}}}}`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	layout, err := vschema.NewShards([]string{"-80", "80-"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var shards []*Keyspace
+	for i := range layout.Len() {
+		shards = append(shards, &Keyspace{Name: "customer", Shard: layout.Name(i), Database: fmt.Sprintf("customer_%d", i)})
+	}
+	k := Sharded(layout, shards)
+	s.srv.cfg.Keyspaces = map[string]*Keyspace{"main": s.keyspace, "customer": k}
+	s.srv.catalog.loaded.Store(s.srv.catalog.loadVSchema(v))
+	binding := &Binding{Table: "orders", Column: "id", Transactional: true, Max: 1<<63 - 1, Columns: []string{"id", "customer", "name", "email", "price", "at"},
+		Sequence: sequence.Name{Keyspace: "main", Database: "d", Table: "orders_seq"}}
+	s.srv.catalog.entries[catalogKey{shards[0].String(), "customer_0", "orders"}] = &catalogEntry{asked: s.srv.catalog.now(), binding: binding,
+		table: tableInfo{exists: true, name: "orders", kind: "BASE TABLE", engine: "InnoDB", columns: []columnInfo{{name: "id", columnType: "bigint(20)", key: "PRI"}}}}
+	s.keyspace = shards[0]
+	r := newRouter(s, k, "")
+	s.router = r
+	return r, k
+}

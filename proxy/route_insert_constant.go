@@ -1,0 +1,185 @@
+package proxy
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// Expressions in the place of an id, or of a vindex's column, are computed by the
+// server before the statement is sent: it alone knows how, and it computes the same
+// again in the statement. That costs a round trip.
+
+// constant is such an expression.
+type constant struct {
+	text []byte
+	cell *parser.Cell // of an operand; nil when only the id depends on it
+	slot *parser.Slot // of the id; nil for other columns
+
+	characters bool // it is for a column of characters, whatever character set it has itself
+}
+
+// evaluate has the rows' expressions computed that say where they go.
+func (in *shardedInsert) evaluate() error {
+	all, err := in.constants()
+	if len(all) == 0 || err != nil {
+		return err
+	}
+	home, err := in.r.anyLeg()
+	if err != nil {
+		return err
+	}
+	query := []byte("SELECT ")
+	for i, c := range all {
+		if i > 0 {
+			query = append(query, ", "...)
+		}
+		if c.characters {
+			query = append(append(append(query, "CAST(CONVERT(("...), c.text...), ") USING utf8mb4) AS BINARY)"...)
+			continue
+		}
+		query = append(append(append(query, "CAST(("...), c.text...), ") AS BINARY)"...)
+	}
+	query = append(query, " LIMIT 1"...) // whatever sql_select_limit says
+	if err := home.sendText(string(query)); err != nil {
+		return err
+	}
+	row, err := home.readRow()
+	if err != nil {
+		return err
+	}
+	return in.settleConstants(all, row)
+}
+
+// constants collects the expressions, all of which have to be constant.
+func (in *shardedInsert) constants() (all []constant, err error) {
+	for i := range in.operands {
+		o := &in.operands[i]
+		for row := range o.cells {
+			kind := o.cells[row].Kind
+			// In a column of text a decimal number is what the server writes for it.
+			if kind != parser.CellExpression && (kind != parser.CellDecimal || o.column.isInteger()) {
+				continue
+			}
+			c := constant{text: o.cells[row].Text, cell: &o.cells[row], characters: o.column.hasCharacters()}
+			if o.column.isInteger() && bitLiteral.Match(c.text) {
+				return nil, in.unsupported("a hexadecimal or bit literal within the value of an integer vindex column",
+					"write the number in decimal: the server may take such a literal for text, or for a number")
+			}
+			if slots := in.r.s.slots; o.id && len(slots) > 0 && slots[row].State == parser.Unknown {
+				c.slot = &slots[row]
+			}
+			all = append(all, c)
+		}
+	}
+	if all, err = in.idConstants(all); err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if !parser.IsConstant(c.text, in.mode) {
+			return nil, in.unsupported("the expression "+string(c.text[:min(len(c.text), 64)])+" as the value of an id or of a vindex column",
+				"write a literal there: its value has to be known before the statement is sent")
+		}
+	}
+	return all, nil
+}
+
+// idConstants adds the expressions of an id that has no part in a vindex.
+func (in *shardedInsert) idConstants(all []constant) ([]constant, error) {
+	slots := in.r.s.slots
+	unknown := func() bool {
+		for i := range slots {
+			if slots[i].State == parser.Unknown {
+				return true
+			}
+		}
+		return false
+	}
+	if in.binding == nil || in.idOperand() || !unknown() {
+		return all, nil
+	}
+	cells, err := in.stmt.Cells(nil, in.sql, in.binding.Column, in.columns)
+	if err != nil {
+		return nil, err
+	}
+	if in.r.s.slots, err = in.stmt.Slots(slots[:0], in.sql, in.binding.Column, in.columns); err != nil {
+		return nil, err
+	}
+	for row := range in.r.s.slots {
+		if slot := &in.r.s.slots[row]; slot.State == parser.Unknown {
+			all = append(all, constant{text: cells[row].Text, slot: slot})
+		}
+	}
+	return all, nil
+}
+
+// idOperand reports whether the id is a column of the vindex.
+func (in *shardedInsert) idOperand() bool {
+	for i := range in.operands {
+		if in.operands[i].id {
+			return true
+		}
+	}
+	return false
+}
+
+// settleConstants takes in the computed values, a row of the text protocol.
+func (in *shardedInsert) settleConstants(all []constant, row []byte) error {
+	for _, c := range all {
+		n, null, size := lengthEncoded(row)
+		if size == 0 || uint64(len(row)-size) < n && !null {
+			return errMalformedAnswer
+		}
+		row = row[size:]
+		if null {
+			n = 0
+		}
+		v := in.computed(row[:n], null, c.characters)
+		row = row[n:]
+		if v.Kind == parser.CellExpression {
+			return in.unsupported("an expression whose value is not in the client's character set", "write it as a literal")
+		}
+		if c.cell != nil {
+			*c.cell = v
+		}
+		if c.slot != nil {
+			in.settleSlot(c.slot, &v)
+		}
+	}
+	return nil
+}
+
+// computed gives what a value that the server computed is.
+func (in *shardedInsert) computed(text []byte, null, characters bool) parser.Cell {
+	if null {
+		return parser.Cell{Kind: parser.CellNull}
+	}
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil && strconv.FormatInt(n, 10) == string(text) {
+		return parser.SignedCell(n)
+	}
+	raw := bytes.Clone(text)
+	if characters && utf8.Valid(raw) {
+		return parser.Cell{Kind: parser.CellString, Text: raw, Raw: raw}
+	}
+	decoded, ok := in.mode.Charset.Decode(raw)
+	if !ok {
+		return parser.Cell{Kind: parser.CellExpression}
+	}
+	return parser.Cell{Kind: parser.CellString, Text: []byte(decoded), Raw: raw}
+}
+
+// settleSlot judges a computed value as an id.
+func (in *shardedInsert) settleSlot(slot *parser.Slot, v *parser.Cell) {
+	mode, at := in.binding.mode(in.mode), slot.Param
+	switch v.Kind {
+	case parser.CellNull:
+		*slot = parser.Slot{State: parser.Open}
+	case parser.CellSigned:
+		*slot = integerSlot(int64(v.Number), false, mode)
+	default:
+		*slot = parser.StringSlot(v.Raw, mode, in.stmt.Ignore)
+	}
+	slot.Param = at
+}

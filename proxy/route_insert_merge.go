@@ -1,0 +1,125 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// merge makes one answer of those of several shards, and tells their sessions what
+// LAST_INSERT_ID() has to give: what one server would have said of all rows.
+func (in *shardedInsert) merge(parts []insertPart) okPacket {
+	r := in.r
+	old := r.s.state.lastID
+	var all okPacket
+	var info insertInfo
+	last := -1 // the row that the insert id is of, of those with ids of their own
+	for i := range parts {
+		p := &parts[i]
+		if in.kind == planFill && in.fill.texts == nil {
+			p.leg.tellInserted(&p.fill, in.target(p.leg), &p.ok, p.leg.state.lastID)
+		}
+		if i > 0 && in.reference() {
+			continue // the same rows again
+		}
+		all.affectedRows += p.ok.affectedRows
+		all.warnings += p.ok.warnings
+		all.status |= p.ok.status &^ mysql.SERVER_SESSION_STATE_CHANGED
+		info.add(p.info())
+		switch id := p.ok.insertID; {
+		case id == 0, in.isNew(all.insertID) && (!in.isNew(id) || all.insertID < id):
+		case in.isNew(id):
+			all.insertID = id
+		case p.last >= last:
+			all.insertID, last = id, p.last
+		}
+	}
+	if in.tellsLastRow(all) {
+		all.insertID = uint64(in.fill.explicit)
+	}
+	lastID := old
+	if in.isNew(all.insertID) || in.effect&mayChangeLastID != 0 && all.insertID != 0 {
+		lastID = all.insertID
+	}
+	r.idLeg = parts[0].leg
+	r.wantLastID(lastID)
+	if in.stmt.Rows > 1 {
+		all.rest = info.append(nil)
+	}
+	return all
+}
+
+// tellsLastRow reports whether the insert id is that of the statement's last row, which
+// a server tells where all ids are the client's own, also when that row was not inserted
+// (MySQL's sql_insert.cc: next_number_field of the last record, once any was copied).
+func (in *shardedInsert) tellsLastRow(all okPacket) bool {
+	return in.fill.open == 0 && in.fill.hasExplicit && all.affectedRows > 0 && in.effect&mayChangeLastID == 0
+}
+
+// isNew reports whether an id is of those that the statement took.
+func (in *shardedInsert) isNew(id uint64) bool {
+	switch {
+	case in.fill.open == 0 || in.kind != planFill || in.fill.texts != nil:
+		return false
+	case in.fill.ids != nil && in.binding.numbers != nil: // those of others may be between them
+		_, found := slices.BinarySearch(in.fill.ids, int64(id))
+		return found
+	}
+	return id >= uint64(in.fill.id(0)) && id <= uint64(in.fill.id(int(in.fill.open)-1))
+}
+
+// insertInfo are the numbers in the text that a server adds to the answer to an INSERT
+// of several rows.
+type insertInfo struct{ records, duplicates, warnings uint64 }
+
+func (i *insertInfo) add(more insertInfo) {
+	i.records += more.records
+	i.duplicates += more.duplicates
+	i.warnings += more.warnings
+}
+
+// info reads the numbers of a part. For one row a server gives none, and the demo's
+// engine never: they follow from the rows affected (sql_insert.cc: one for a row that
+// was inserted, two for one that took the place of another or changed it).
+func (p *insertPart) info() insertInfo {
+	if p.fill.rows > 1 {
+		if n := numbersIn(infoText(p.ok)); len(n) == 3 {
+			return insertInfo{n[0], n[1], n[2]}
+		}
+	}
+	info := insertInfo{records: uint64(max(p.fill.rows, 1)), warnings: uint64(p.ok.warnings)}
+	switch {
+	case p.ok.affectedRows > info.records:
+		info.duplicates = p.ok.affectedRows - info.records
+	case p.ok.affectedRows == 0 && p.fill.ignore:
+		info.duplicates = 1
+	}
+	return info
+}
+
+// infoText gives the text of an OK packet.
+func infoText(ok okPacket) []byte {
+	n, _, size := lengthEncoded(ok.rest)
+	text := ok.rest[size:]
+	return text[:min(n, uint64(len(text)))]
+}
+
+// numbersIn gives the whole numbers in a text, of whatever language.
+func numbersIn(text []byte) (all []uint64) {
+	for _, word := range bytes.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		n, err := strconv.ParseUint(string(word), 10, 64)
+		if err != nil {
+			return nil
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// append appends the text as an OK packet has it.
+func (i insertInfo) append(dst []byte) []byte {
+	return appendText(dst, fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", i.records, i.duplicates, i.warnings))
+}

@@ -1,0 +1,38 @@
+package proxy
+
+// LAST_INSERT_ID() is of the session, whichever leg ran the INSERT. The leg that
+// changed it last is its owner; another one gets it when it is used, and sets it
+// before a statement that may look (session.before).
+
+// lastIDLeg gives the owner.
+func (r *router) lastIDLeg() *session {
+	if r.idLeg == nil || r.idLeg.lost && r.idLeg != r.s {
+		return r.s
+	}
+	return r.idLeg
+}
+
+// bringLastID has a leg know the session's LAST_INSERT_ID().
+func (r *router) bringLastID(leg *session) error {
+	owner := r.lastIDLeg()
+	if owner == leg {
+		return nil
+	}
+	if !owner.state.lastIDKnown {
+		if err := owner.knowLastID(); err != nil {
+			return err
+		}
+	}
+	if id := owner.state.lastID; !leg.state.lastIDKnown || leg.state.lastID != id {
+		leg.state.lastID, leg.state.lastIDKnown, leg.state.restore = id, true, true
+	}
+	return nil
+}
+
+// ownsLastID makes a leg the owner if a statement on it has changed, or may have
+// changed, LAST_INSERT_ID() from what it was before.
+func (r *router) ownsLastID(leg *session, before uint64) {
+	if !leg.state.lastIDKnown || leg.state.lastID != before {
+		r.idLeg = leg
+	}
+}

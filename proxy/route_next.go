@@ -1,0 +1,54 @@
+package proxy
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// SET TRANSACTION is of the next transaction alone, and that may be on any legs: each
+// gets it right before it begins the transaction. The text is judged here.
+
+// characterize notes a SET TRANSACTION.
+func (r *router) characterize(stmt parser.SetStmt, sql []byte) error {
+	if r.inTransaction() {
+		return mysql.NewDefaultError(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS)
+	}
+	if len(r.next)+len(r.tx.preceding) >= maxNext {
+		return r.unsupported("so many SET TRANSACTION before one transaction", "use one")
+	}
+	if r.tx.open { // by autocommit=0, on no shard yet
+		r.tx.preceding = append(r.tx.preceding, string(parser.TrimEnd(sql)))
+		return r.done()
+	}
+	r.next = append(r.next, string(parser.TrimEnd(sql)))
+	return r.done()
+}
+
+// maxNext bounds how many of them one transaction may have.
+const maxNext = 8
+
+// precede gives a leg the characteristics of the transaction that it is about to begin:
+// the client's, or one of a single statement.
+func (r *router) precede(leg *session, texts []string) error {
+	for _, text := range texts {
+		if err := leg.quietly(text); err != nil {
+			return err
+		}
+	}
+	leg.preceded = len(texts) > 0 && !r.tx.open
+	return nil
+}
+
+// forgetNext ends what is of one transaction, when a statement of its own has been it.
+func (r *router) forgetNext() {
+	if len(r.next) == 0 || r.inTransaction() {
+		return
+	}
+	for _, leg := range r.legs.all {
+		if leg.preceded {
+			r.next = nil
+		}
+		leg.preceded = false
+	}
+}

@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"slices"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// A server gives a result up that nobody reads for net_write_timeout, 60 s by default.
+// Of several results that are merged one waits while another is read, however steadily
+// the client reads. So legs that merge have the longest timeout there is; a client that
+// stops reading is ended by seqgate's own (Config.WriteTimeout). The client does not see
+// that: a statement that may look at the variable finds its own value.
+
+const (
+	writeTimeout  = "net_write_timeout"
+	longestWrites = "SET SESSION net_write_timeout = 31536000" // both servers' largest
+)
+
+// letWait has legs wait for as long as the others are read.
+func letWait(legs []*session) error {
+	var hasty []*session
+	for _, leg := range legs {
+		if !leg.state.waits {
+			hasty = append(hasty, leg)
+		}
+	}
+	if err := everywhere(hasty, always(longestWrites)); err != nil {
+		return err
+	}
+	for _, leg := range hasty {
+		leg.state.waits = true
+	}
+	return nil
+}
+
+// showTimeouts undoes letWait before a statement that may look at the variable.
+func (r *router) showTimeouts(kind parser.Kind, sql []byte) error {
+	waits := func(leg *session) bool { return leg.state.waits && !leg.legEnded() }
+	if !slices.ContainsFunc(r.legs.all, waits) || !looksAtTimeouts(kind, sql) {
+		return nil
+	}
+	text := "SESSION net_write_timeout = DEFAULT" // the server's own, as at the login
+	if held, set := r.settings.held[writeTimeout]; set {
+		text = held.text
+	}
+	var legs []*session
+	for _, leg := range r.legs.all {
+		if waits(leg) {
+			legs = append(legs, leg)
+		}
+	}
+	if err := everywhere(legs, always("SET "+text)); err != nil {
+		return err
+	}
+	for _, leg := range legs {
+		leg.state.waits = false
+	}
+	return nil
+}
+
+// looksAtTimeouts reports whether a statement may look at net_write_timeout, by its name
+// or among all variables. A program, or what SQL's PREPARE has prepared, may look at any.
+func looksAtTimeouts(kind parser.Kind, sql []byte) bool {
+	switch kind {
+	case parser.Call, parser.Execute, parser.Carrier:
+		return true
+	}
+	return slices.ContainsFunc(variableNames, func(name string) bool { return parser.Mentions(sql, name) })
+}
+
+// variableNames are those of the variable, and of what lists the session's.
+var variableNames = []string{writeTimeout, "variables", "session_variables", "variables_info", "system_variables"}

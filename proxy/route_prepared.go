@@ -1,0 +1,217 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// A client's prepared statement is prepared at each shard that an execution needs, when
+// it first does. The client knows it by an id of the router's own.
+
+// preparedStmts are the statements that the client has prepared by its driver.
+type preparedStmts struct {
+	all  map[uint32]*routedStmt
+	next uint32 // id of the statement prepared last
+	last uint32 // ... which stands for MariaDB's "last prepared"; 0 when that failed
+
+	named map[string]legStmt // those of SQL's PREPARE, by name
+}
+
+// maxPrepared bounds the statements of a session: it is the default of the server's
+// max_prepared_stmt_count, which counts only those that are prepared there.
+const maxPrepared = 16382
+
+// routedStmt is one of them.
+type routedStmt struct {
+	id       uint32
+	sql      []byte      // as the client sent it
+	mode     parser.Mode // in which it was read
+	within   *Keyspace   // the current keyspace then
+	database string      // ... and the default database, when it is another than the keyspace's
+	run      manner
+	at       *Keyspace   // whose leg runs it, when it is always the same
+	plan     *route.Plan // nil of statements that are not planned
+	planned  time.Time
+	loaded   *loadedVSchema // by which it was judged
+	into     bool           // an INSERT or REPLACE
+
+	variables, assigned []string // user variables that it names and sets, when one leg runs it
+	program             bool     // it may run a program that sets any
+
+	first           []byte // what is prepared at first, when it is not executed so
+	params, columns int
+	places          []int                              // of the placeholders, once they were needed
+	values          []param                            // of the execution under way
+	types           []param                            // of the latest execution that brought types
+	typed           bool                               // it brought them itself
+	long            map[uint16][]byte                  // values that were sent ahead
+	ahead           map[uint16]bool                    // ... and of which parameters
+	arguments       func(i int) (vschema.Value, error) // of the execution under way
+	legs            []legStmt
+	cursor          *legStmt // where rows are left to be fetched
+}
+
+// manner is how a statement is executed.
+type manner uint8
+
+const (
+	onOneLeg manner = iota // always on the same leg
+	byPlan                 // where its plan and values say
+	asText                 // its values become literals, and its text runs
+	anew                   // so too, by a statement that is prepared for it
+)
+
+// legStmt is a statement at one server.
+type legStmt struct {
+	leg    *session
+	thread uint32 // of the connection that it was prepared on
+	stmt   *statement
+}
+
+// alive reports whether the connection is still the one.
+func (l *legStmt) alive() bool {
+	return !l.leg.lost && !l.leg.ends.backEnded.Load() && l.leg.threadID.Load() == l.thread
+}
+
+// command deals with the commands about prepared statements.
+func (p *preparedStmts) command(r *router, code byte) error {
+	if code == mysql.COM_STMT_PREPARE {
+		return r.prepare()
+	}
+	silent := code == mysql.COM_STMT_CLOSE || code == mysql.COM_STMT_SEND_LONG_DATA
+	r.s.out.silent = silent
+	payload, size, err := r.s.frontPacket()
+	if err != nil {
+		return err
+	}
+	const head = 5 // the command and the id
+	if len(payload) < head {
+		r.s.front.skip(size)
+		return unlessSilent(silent, malformedPacket())
+	}
+	id := binary.LittleEndian.Uint32(payload[1:])
+	if id == lastPrepared && r.s.mariaDB {
+		id = p.last
+	}
+	st := p.all[id]
+	if st == nil {
+		r.s.front.skip(size)
+		return unlessSilent(silent, r.s.unknownStatement(id, code))
+	}
+	switch code {
+	case mysql.COM_STMT_CLOSE:
+		r.s.front.skip(size)
+		delete(p.all, id)
+		return st.close()
+	case mysql.COM_STMT_SEND_LONG_DATA:
+		err = r.keepLong(st, payload)
+		r.s.front.skip(size)
+		return err
+	case mysql.COM_STMT_RESET:
+		r.s.front.skip(size)
+		return r.resetPrepared(st)
+	case mysql.COM_STMT_FETCH:
+		return r.fetch(st, payload, size)
+	}
+	return r.executePrepared(st, payload, size)
+}
+
+// unlessSilent gives an error for a command that has an answer. The servers ignore
+// others that are about no statement, as drivers close those that a reset has closed.
+func unlessSilent(silent bool, err error) error {
+	if silent {
+		return nil
+	}
+	return err
+}
+
+// unknownStatement is the server's error for an id that it did not give, or has taken
+// back.
+func (s *session) unknownStatement(id uint32, code byte) error {
+	name := "mysql_stmt_precheck"
+	if s.mariaDB {
+		name = map[byte]string{
+			mysql.COM_STMT_EXECUTE: "mysqld_stmt_execute", comStmtBulkExecute: "mysqld_stmt_bulk_execute",
+			mysql.COM_STMT_RESET: "mysqld_stmt_reset", mysql.COM_STMT_FETCH: "mysqld_stmt_fetch",
+		}[code]
+	}
+	text := strconv.FormatUint(uint64(id), 10)
+	return mysql.NewDefaultError(mysql.ER_UNKNOWN_STMT_HANDLER, len(text), text, name)
+}
+
+// keep gives a statement an id.
+func (p *preparedStmts) keep(st *routedStmt) {
+	if p.all == nil {
+		p.all = make(map[uint32]*routedStmt)
+	}
+	p.all[st.id], p.last = st, st.id
+}
+
+// drop forgets all statements, with a session that begins anew.
+func (p *preparedStmts) drop() { *p = preparedStmts{next: p.next} }
+
+// close closes the statement at each server. There is no answer.
+func (st *routedStmt) close() error {
+	for i := range st.legs {
+		l := &st.legs[i]
+		if !l.alive() || l.stmt.next != nil {
+			continue
+		}
+		if err := l.leg.closeOwn(l.stmt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closeOwn closes a statement that seqgate has prepared.
+func (s *session) closeOwn(st *statement) error {
+	if err := s.sendClose(st.id); err != nil || st.filled == 0 {
+		return err
+	}
+	return s.sendClose(st.filled)
+}
+
+// resetPrepared drops what was sent ahead for a statement, and its open cursor.
+func (r *router) resetPrepared(st *routedStmt) error {
+	st.long, st.ahead, st.cursor = nil, nil, nil
+	for i := range st.legs {
+		if l := &st.legs[i]; l.alive() && l.stmt.next == nil {
+			if err := l.leg.resetBackend(l.stmt.id); err != nil {
+				return err
+			}
+		}
+	}
+	return r.done()
+}
+
+// keepLong keeps a part of a value that is sent ahead of an execution.
+func (r *router) keepLong(st *routedStmt, payload []byte) error {
+	const head = 7 // the command, the id, the parameter's number
+	if len(payload) < head {
+		return nil // there is no answer that could tell
+	}
+	i := binary.LittleEndian.Uint16(payload[5:])
+	if st.long == nil {
+		st.long, st.ahead = make(map[uint16][]byte), make(map[uint16]bool)
+	}
+	total := len(payload)
+	for _, value := range st.long {
+		total += len(value)
+	}
+	if st.long[i] == nil {
+		st.long[i], st.ahead[i] = []byte{}, true
+	}
+	if total > maxPayload && total > r.s.srv.statementLimit(r.s.ctx, r.s.keyspace) {
+		return errPacketTooLarge // as the server ends a connection that sends too much
+	}
+	st.long[i] = append(st.long[i], payload[head:]...)
+	return nil
+}

@@ -1,0 +1,144 @@
+package proxy
+
+import (
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// A SELECT with functions of the session has other values in their places at each
+// execution. So it is prepared for each anew, as is one that several shards answer.
+
+// usesSession reports whether the statement's executions depend on which leg ran the
+// statement before, or change what all legs have to have; and what it has of these.
+func (st *routedStmt) usesSession() (found parser.SessionStmt, uses bool) {
+	if !parser.MayUseSession(st.sql) {
+		return found, false
+	}
+	const others = parser.TakesLocks | parser.SetsLastID | parser.SetsVariables | parser.ReadsWarnings
+	found = parser.FindSession(st.sql, st.mode)
+	return found, len(found.Calls) > 0 || found.Uses&others != 0
+}
+
+// noteVariables notes the user variables that the statement's executions may read or set.
+func (st *routedStmt) noteVariables() {
+	st.variables, st.assigned = nil, nil
+	kind := parser.Sniff(st.sql)
+	st.program = kind == parser.Call || kind == parser.Execute || kind == parser.Carrier
+	if !parser.MayUseSession(st.sql) {
+		return
+	}
+	found := parser.FindSession(st.sql, st.mode)
+	if st.variables, st.assigned = found.Variables, found.Assigned; st.program {
+		st.assigned = found.Variables // as OUT parameters
+	}
+}
+
+// planSession is planRouted for a statement with functions of the session. By what they
+// give now it is told where it is prepared; each execution is planned anew.
+func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*Keyspace, error) {
+	st.run = anew
+	if isLocal(parser.Sniff(st.sql), st.sql, found) {
+		return r.shards()[0], nil
+	}
+	text, err := r.replaceSession(nil, st.sql, found)
+	if err != nil {
+		return nil, err
+	}
+	p, err := st.loaded.planner.Plan(text, r.keyspaceName(), st.mode)
+	if err != nil {
+		return nil, err
+	}
+	if !p.Select {
+		st.run = asText
+	}
+	k := r.oneLegOf(p)
+	st.first = p.AppendSQL(nil, text, false, r.databaseAt(k))
+	return k, nil
+}
+
+// executeAnew executes a SELECT with its values as literals.
+func (r *router) executeAnew(st *routedStmt, last *session, size int) error {
+	text, err := r.boundText(st)
+	r.s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	text = append([]byte(nil), text...)
+	r.last = last // whose counts the statement may ask for
+	found := parser.FindSession(text, st.mode)
+	kind := parser.Sniff(text)
+	if isLocal(kind, text, &found) {
+		leg, err := r.localLeg(&found)
+		if err != nil {
+			return err
+		}
+		return r.answerOnce(leg, text, &found)
+	}
+	if r.stays(text, st.mode) {
+		leg, err := r.leg(r.shards()[0])
+		if err != nil {
+			return err
+		}
+		return r.answerOnce(leg, text, &found)
+	}
+	if err := r.refuseUses(&found); err != nil {
+		return err
+	}
+	r.assigned = found.Assigned
+	if text, err = r.replaceSession(nil, text, &found); err != nil {
+		return err
+	}
+	return r.selectAnew(st, text)
+}
+
+// answerOnce has one leg answer a statement with functions of the session.
+func (r *router) answerOnce(leg *session, text []byte, found *parser.SessionStmt) error {
+	text, err := r.replaceSession(leg, text, found)
+	if err != nil {
+		return err
+	}
+	r.assigned = found.Assigned
+	return r.executeOnce(leg, text)
+}
+
+// executeOnce prepares a text on a leg, and passes on the answer to its one execution.
+func (r *router) executeOnce(leg *session, text []byte) error {
+	r.last = leg
+	err := r.on(leg, func() error {
+		e := leg.effectOf(parser.Sniff(text), text)
+		if err := leg.before(e); err != nil {
+			return err
+		}
+		id, err := leg.executeOnce(text, nil)
+		if err != nil {
+			return err
+		}
+		err = leg.relayComposed(shapeResults)
+		leg.after(e)
+		return errors.Join(err, leg.sendClose(id))
+	})
+	if len(r.assigned) > 0 {
+		r.settings.noteVariables(leg, r.assigned)
+		r.assigned = nil
+	}
+	return err
+}
+
+// judgeOwn refuses what is of one server's connection, or reports that a statement is
+// all the affair of the current keyspace's server.
+func (r *router) judgeOwn(st *routedStmt) (stays bool, err error) {
+	switch parser.SniffOwn(st.sql) {
+	case parser.NoOwn:
+	case parser.SelectDecode:
+		return true, nil
+	default:
+		return false, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as both servers say
+	}
+	if r.stays(st.sql, st.mode) {
+		return true, nil
+	}
+	return false, r.refuseOwn(parser.Sniff(st.sql), st.sql, st.mode)
+}

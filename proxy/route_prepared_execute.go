@@ -1,0 +1,273 @@
+package proxy
+
+import (
+	"encoding/binary"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// executePrepared deals with a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE, which
+// frontPacket read.
+func (r *router) executePrepared(st *routedStmt, payload []byte, size int) error {
+	now, database := r.keyspace, r.database
+	if now == st.within && database == st.database {
+		return r.executeWithin(st, payload, size)
+	}
+	// A statement belongs to where it was prepared, as both servers have it: they change
+	// there for the execution, and back, also after a USE (MariaDB prepares that).
+	r.keyspace, r.database = st.within, st.database
+	err := r.executeWithin(st, payload, size)
+	r.keyspace, r.database = now, database
+	return err
+}
+
+// executeWithin is executePrepared while the current keyspace is the statement's.
+func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
+	last := r.last
+	r.last = nil
+	defer r.forgetNext()
+	defer st.letGo()
+	err := r.readsAlike(st)
+	if err == nil {
+		err = r.replan(st)
+	}
+	if err == nil {
+		kind := parser.Sniff(st.sql)
+		r.s.noteKind(kindOf(kind))
+		err = r.showTimeouts(kind, st.sql)
+	}
+	switch {
+	case err != nil:
+	case payload[0] == comStmtBulkExecute && st.run != onOneLeg:
+		err = errBulk
+	case payload[0] == comStmtBulkExecute:
+		return r.executeAt(st, payload, size)
+	default:
+		err = r.readValues(st, payload)
+	}
+	if err != nil {
+		r.s.front.skip(size)
+		return err
+	}
+	switch st.run {
+	case onOneLeg:
+		return r.executeAt(st, payload, size)
+	case asText:
+		return r.executeAsText(st, size)
+	case anew:
+		return r.executeAnew(st, last, size)
+	}
+	return r.executeByPlan(st, payload, size)
+}
+
+// executeAt executes a statement whose executions all run on one leg.
+func (r *router) executeAt(st *routedStmt, payload []byte, size int) error {
+	if r.opaque != nil {
+		if err := r.settings.noteOpaque(r.opaque, st.variables); err != nil {
+			r.s.front.skip(size)
+			return err
+		}
+	}
+	if st.at.Shard != "" { // any would do
+		if leg, err := r.anyShard(st.at, r.leg); err == nil {
+			st.at = leg.keyspace
+		}
+	}
+	r.assigned = st.assigned
+	err := r.executeOn(st.at, st, payload, size)
+	if r.assigned = nil; err == nil && st.program {
+		r.opaque = r.last
+	}
+	return err
+}
+
+// errBulk refuses MariaDB's bulk executions of what goes to several shards.
+var errBulk = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+	"seqgate does not support COM_STMT_BULK_EXECUTE in front of sharded keyspaces; execute row by row (useBulkStmts=false), or write several rows in one INSERT")
+
+// letGo forgets the values of an execution.
+func (st *routedStmt) letGo() {
+	clear(st.values)
+	st.values = st.values[:0]
+	st.long, st.ahead = nil, nil
+}
+
+// replan judges a statement anew when the vschema is another one. One that cannot be
+// executed by that is judged again at its next execution.
+func (r *router) replan(st *routedStmt) error {
+	if st.loaded == r.s.srv.loaded() && r.renewed(st) {
+		return nil
+	}
+	if err := st.close(); err != nil {
+		return err
+	}
+	st.legs, st.cursor = nil, nil
+	_, err := r.planPrepare(st)
+	if err != nil {
+		st.loaded = nil
+	}
+	return err
+}
+
+// renewed sees to it that a plan made by what the servers told of columns is not older
+// than that may be. It reports false when the statement is to be judged anew.
+func (r *router) renewed(st *routedStmt) bool {
+	now := r.s.srv.catalog.now()
+	if st.plan == nil || !st.plan.AskedTypes() || now.Sub(st.planned) < catalogFresh {
+		return true
+	}
+	r.s.srv.catalog.expirePlans()
+	p, err := st.loaded.planner.Plan(st.sql, r.keyspaceName(), st.mode)
+	if err != nil || p.Kind != st.plan.Kind || p.Select != st.plan.Select {
+		return false
+	}
+	st.plan, st.planned = p, now
+	return true
+}
+
+// readValues reads the parameters of an execution.
+func (r *router) readValues(st *routedStmt, payload []byte) error {
+	const header, countAvailable = 10, 8
+	if len(payload) < header {
+		return malformedExecute()
+	}
+	p := paramReader{b: payload, at: header, room: st.values}
+	named := r.s.has(mysql.CLIENT_QUERY_ATTRIBUTES)
+	count := uint64(st.params)
+	if named && payload[executeFlags]&countAvailable != 0 {
+		count = p.number()
+	}
+	if count == 0 && st.params == 0 && !p.bad {
+		return nil
+	}
+	st.values = p.readParams(count, named, st.types, st.ahead)
+	if p.bad || len(st.values) < st.params {
+		return malformedExecute()
+	}
+	st.types = st.types[:0]
+	for i := range st.values {
+		v := &st.values[i]
+		st.types = append(st.types, param{typ: v.typ, name: v.name})
+		if v.long {
+			v.null, v.ahead = false, st.long[uint16(i)]
+		}
+	}
+	st.typed = p.typed
+	return nil
+}
+
+// argument gives the value of a parameter as a vindex maps it.
+func (st *routedStmt) argument(i int) (vschema.Value, error) {
+	if i >= len(st.values) {
+		return vschema.Value{}, malformedExecute()
+	}
+	return st.values[i].vindexValue(st.mode)
+}
+
+// executeByPlan executes a statement on the shards that its plan and values say.
+func (r *router) executeByPlan(st *routedStmt, payload []byte, size int) error {
+	indexes, err := st.plan.Shards(r.indexes[:0], st.arguments)
+	r.indexes = indexes
+	whole := r.s.srv.cfg.Keyspaces[st.plan.Keyspace]
+	switch {
+	case err != nil:
+	case len(indexes) == 1:
+		return r.executeOn(whole.Shards[indexes[0]], st, payload, size)
+	case st.plan.Select:
+		return r.selectPrepared(st, size)
+	case st.columns > 0:
+		err = errRowsOfSeveral
+	default:
+		return r.executeAsText(st, size)
+	}
+	r.s.front.skip(size)
+	return err
+}
+
+// errRowsOfSeveral refuses RETURNING where several shards write.
+var errRowsOfSeveral = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+	"seqgate does not support rows as the answer to a prepared statement that several shards execute; leave RETURNING away, or name the sharding key")
+
+// executeOn executes a statement on one leg, whose answer goes to the client as it comes.
+func (r *router) executeOn(k *Keyspace, st *routedStmt, payload []byte, size int) error {
+	l, err := r.preparedAt(k, st)
+	if err == nil {
+		err = r.refuseProgram(l.leg, st.sql)
+	}
+	if err == nil {
+		err = l.sendAhead(st.long)
+	}
+	if err != nil {
+		r.s.front.skip(size)
+		return err
+	}
+	if payload[0] == mysql.COM_STMT_EXECUTE && st.params > 0 && !st.typed {
+		// This server may not have got them.
+		payload = r.s.appendExecute(nil, 0, payload[executeFlags], st.values)
+		r.s.front.skip(size)
+		size = 0
+	}
+	binary.LittleEndian.PutUint32(payload[1:], l.stmt.id)
+	st.cursor = nil
+	if payload[0] == mysql.COM_STMT_EXECUTE && payload[executeFlags]&cursorTypes != 0 {
+		st.cursor = l
+	}
+	r.last = l.leg
+	if l.stmt.relayed() {
+		return r.on(l.leg, func() error { return l.leg.executeRelayed(l.stmt, payload, size) })
+	}
+	return r.on(l.leg, func() error { return l.leg.executePacket(l.stmt, payload, size) })
+}
+
+// relayed reports whether an execution is only passed on.
+func (st *statement) relayed() bool { return st.next == nil && st.calls == nil && !st.writes }
+
+// executeRelayed passes an execution on, and its answer.
+func (s *session) executeRelayed(st *statement, payload []byte, size int) error {
+	as := executeShape(payload)
+	err := s.before(st.effect)
+	if err == nil {
+		err = s.passPacket(payload, size)
+	}
+	s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	err = s.relayComposed(as)
+	s.after(st.effect)
+	return err
+}
+
+// executeAsText executes a statement by its text, with its values as literals.
+func (r *router) executeAsText(st *routedStmt, size int) error {
+	text, err := r.boundText(st)
+	r.s.front.skip(size)
+	if err != nil {
+		return err
+	}
+	if cap(text) > maxScratch {
+		r.bound = nil
+		defer func() { r.room = route.Room{} }()
+	}
+	return r.statement(append([]byte{mysql.COM_QUERY}, r.s.noAttributes()...), text)
+}
+
+// boundText gives the statement's text with the values of an execution as literals.
+func (r *router) boundText(st *routedStmt) (text []byte, err error) {
+	if st.places == nil && st.params > 0 {
+		if st.places, err = parser.Placeholders(nil, st.sql, st.mode); err != nil {
+			return nil, err
+		}
+	}
+	if len(st.places) != st.params {
+		return nil, parser.ErrPlaceholders
+	}
+	r.bound, err = parser.AppendBound(r.bound[:0], st.sql, st.places, func(dst []byte, n int) ([]byte, error) {
+		return st.values[n].appendLiteral(dst, st.mode)
+	})
+	return r.bound, err
+}

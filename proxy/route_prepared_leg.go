@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// preparedAt gives a statement on the leg of a keyspace or shard, and prepares it
+// there when that was not done on this connection.
+func (r *router) preparedAt(k *Keyspace, st *routedStmt) (*legStmt, error) {
+	leg, err := r.leg(k)
+	if err != nil {
+		return nil, err
+	}
+	thread := leg.threadID.Load()
+	for i := range st.legs {
+		if l := &st.legs[i]; l.leg == leg && l.thread == thread {
+			return l, nil
+		}
+	}
+	own, err := leg.prepareQuietly(r.textFor(st, leg))
+	if err != nil {
+		return nil, err
+	}
+	if own.params != st.params {
+		return nil, mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
+	}
+	own.types = slices.Clone(st.types)
+	st.legs = slices.DeleteFunc(st.legs, func(l legStmt) bool { return !l.alive() })
+	st.legs = append(st.legs, legStmt{leg: leg, thread: thread, stmt: own})
+	return &st.legs[len(st.legs)-1], nil
+}
+
+// readsAlike checks that the statement's text reads as it did when it was prepared, and
+// goes over to the session's mode of now.
+func (r *router) readsAlike(st *routedStmt) error {
+	m, err := r.mode()
+	if err != nil || m == st.mode {
+		return err
+	}
+	was := st.mode
+	alike := m.ANSIQuotes == was.ANSIQuotes && m.NoBackslashEscapes == was.NoBackslashEscapes && m.Brackets == was.Brackets &&
+		m.EmptyStringIsNull == was.EmptyStringIsNull && m.Charset == was.Charset
+	if !alike && !parser.Plain(st.sql) {
+		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
+	}
+	st.mode = m
+	return nil
+}
+
+// prepareQuietly prepares a statement that the client has prepared before, on another
+// connection.
+func (s *session) prepareQuietly(text []byte) (*statement, error) {
+	st, filled, _, err := s.planPrepareText(text)
+	if err != nil {
+		return nil, err
+	}
+	if st.next != nil {
+		st.params = st.next.params()
+		return st, nil
+	}
+	own := 0 // of its parameters that are seqgate's
+	if st.calls != nil {
+		text, own = st.calls.text, len(st.calls.own())
+	}
+	ok, err := s.prepareBackend(text)
+	if err != nil {
+		return nil, err
+	}
+	st.id, st.params, st.columns = ok.id, ok.params-own, ok.columns
+	if filled != nil {
+		ok, err = s.prepareBackend(filled)
+		st.filled = ok.id
+	}
+	return st, ignoreRefusal(err) // of the second: its execution tells
+}
+
+// prepareBackend prepares a text of seqgate's own.
+func (s *session) prepareBackend(text []byte) (preparedOK, error) {
+	if err := s.sendPrepare(text); err != nil {
+		return preparedOK{}, err
+	}
+	return s.readPrepared()
+}
+
+func (s *session) sendPrepare(text []byte) error {
+	return s.sendLong([]byte{mysql.COM_STMT_PREPARE}, text)
+}
+
+// sendAhead passes on the values that the client has sent ahead of an execution.
+func (l *legStmt) sendAhead(long map[uint16][]byte) error {
+	for i, value := range long {
+		command := binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_SEND_LONG_DATA}, l.stmt.id)
+		command = append(binary.LittleEndian.AppendUint16(command, i), value...)
+		if err := l.leg.passLongData(l.stmt, command, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch passes on a COM_STMT_FETCH to where the cursor is.
+func (r *router) fetch(st *routedStmt, payload []byte, size int) error {
+	l := st.cursor
+	if l == nil || !l.alive() {
+		r.s.front.skip(size)
+		return mysql.NewDefaultError(mysql.ER_STMT_HAS_NO_OPEN_CURSOR, st.id)
+	}
+	binary.LittleEndian.PutUint32(payload[1:], l.stmt.id)
+	return r.on(l.leg, func() error { return l.leg.passCommand(payload, size, shapeRows, 0) })
+}

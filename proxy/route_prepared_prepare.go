@@ -1,0 +1,285 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/route"
+)
+
+// prepare deals with a COM_STMT_PREPARE: a server prepares the text, and its answer
+// is passed on with an id of the router's own.
+func (r *router) prepare() error {
+	payload, size, err := r.s.frontPacket()
+	if err != nil {
+		return err
+	}
+	r.prepared.last = 0
+	sql := bytes.Clone(payload[1:])
+	r.s.front.skip(size)
+	right, err := r.s.permitPrepare(sql)
+	if err != nil {
+		return err
+	}
+	r.s.noteText(sql)
+	if len(r.prepared.all) >= maxPrepared {
+		return mysql.NewDefaultError(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, maxPrepared)
+	}
+	m, err := r.mode()
+	if err != nil {
+		return err
+	}
+	r.prepared.next++
+	st := &routedStmt{id: r.prepared.next, sql: r.resolveVersions(sql, m), mode: m, within: r.keyspace, database: r.database}
+	st.arguments = st.argument
+	k, err := r.planPrepare(st)
+	if err != nil {
+		return r.syntaxOr(err, sql)
+	}
+	leg, err := r.preparing(k, st)
+	if err != nil {
+		return err
+	}
+	last, several, left := r.last, r.several, r.counts
+	accepted, err := r.prepareOn(leg, st)
+	if err == nil && accepted {
+		r.prepared.keep(st)
+		r.s.notePermitted(st.id, right)
+		r.last, r.several, r.counts = last, several, left // a server's ROW_COUNT() stays, too
+	}
+	return err
+}
+
+// preparing gives the leg that prepares a statement first: that of the given keyspace or
+// shard, or where it may be another shard's, one whose server is there. It takes part in
+// no transaction by that.
+func (r *router) preparing(k *Keyspace, st *routedStmt) (*session, error) {
+	if st.run != onOneLeg {
+		return r.anyShard(k, r.connectedLeg)
+	}
+	leg, err := r.anyShard(k, r.leg)
+	if err == nil {
+		st.at = leg.keyspace
+	}
+	return leg, err
+}
+
+// syntaxOr gives a server's error for a text that was refused here because it could not
+// be read, if the server cannot read it either; else the error.
+func (r *router) syntaxOr(err error, sql []byte) error {
+	var refused *route.Error
+	if !errors.As(err, &refused) || refused.Errno != mysql.ER_NOT_SUPPORTED_YET {
+		return err
+	}
+	home, homeErr := r.anyLeg()
+	if homeErr != nil {
+		return homeErr
+	}
+	ok, its := home.prepareBackend(sql)
+	var server *serverError
+	switch {
+	case its == nil:
+		its = home.sendClose(ok.id)
+	case errors.As(its, &server) && server.code() == mysql.ER_PARSE_ERROR:
+		return its
+	}
+	return errors.Join(err, ignoreRefusal(its))
+}
+
+// planPrepare judges how a statement is to be executed, and gives the keyspace or
+// shard that prepares it first.
+func (r *router) planPrepare(st *routedStmt) (*Keyspace, error) {
+	st.plan, st.at, st.first, st.into, st.loaded = nil, nil, nil, false, r.s.srv.loaded()
+	st.planned = r.s.srv.catalog.now()
+	kind := parser.Sniff(st.sql)
+	if t, _ := parser.ParseTransaction(st.sql, st.mode); t.Verb != parser.NoTransaction {
+		kind = parser.Set
+	}
+	stays, err := r.judgeOwn(st)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case parser.Set, parser.Use, parser.Kill:
+		st.run = asText
+		return r.s.keyspace, nil
+	case parser.Insert, parser.Replace:
+		return r.planPrepareInsert(st)
+	case parser.Next:
+		stmt, err := parser.ParseNext(st.sql, st.mode)
+		if err != nil && stmt.Sequence == "" {
+			return nil, err
+		}
+		return r.alwaysAt(st, r.sequenceKeyspace(parser.Table{Schema: stmt.Schema, Name: stmt.Sequence})), nil
+	case parser.Prepare, parser.Execute, parser.Deallocate:
+		return r.alwaysAt(st, r.shards()[0]), nil
+	}
+	if !stays && parser.MayCall(st.sql) {
+		if k := r.callsAt(st); k != nil {
+			return r.alwaysAt(st, k), nil
+		}
+	}
+	k := r.shards()[0]
+	if stays {
+		if r.alwaysAt(st, k); commitsFirst(kind, st.sql) {
+			st.run = asText
+		}
+		if st.run == asText || kind != parser.Select {
+			return k, nil
+		}
+		if _, uses := st.usesSession(); uses {
+			st.run = anew
+		}
+		return k, nil
+	}
+	if found, uses := st.usesSession(); uses {
+		return r.planSession(st, &found)
+	}
+	return r.planRouted(st)
+}
+
+// callsAt gives where a statement runs that asks for values of sequences and has no
+// tables; nil for any other.
+func (r *router) callsAt(st *routedStmt) *Keyspace {
+	calls := parser.FindCalls(st.sql, st.mode).Calls
+	if len(calls) == 0 || parser.FindSession(st.sql, st.mode).Uses&parser.ReadsTables != 0 {
+		return nil
+	}
+	return r.sequenceKeyspace(calls[0].Sequence)
+}
+
+// planPrepareInsert is planPrepare for INSERT and REPLACE.
+func (r *router) planPrepareInsert(st *routedStmt) (*Keyspace, error) {
+	stmt := &r.s.insert
+	if err := stmt.ParseTarget(st.sql, st.mode); err != nil {
+		return nil, err
+	}
+	st.first, st.into = nil, false
+	k, err := r.ownerOf(stmt.Schema, stmt.Table)
+	switch {
+	case err != nil:
+		return nil, err
+	case k == nil: // a table of the servers' own
+		return r.alwaysAt(st, r.s.keyspace), nil
+	case k.Shards == nil:
+		return r.prepareUnsharded(k, st)
+	}
+	st.run, st.into = asText, stmt.Schema != "" && stmt.Schema == k.Name
+	return k.Shards[0], nil
+}
+
+// alwaysAt notes that one leg runs all executions.
+func (r *router) alwaysAt(st *routedStmt, k *Keyspace) *Keyspace {
+	st.run, st.at = onOneLeg, k
+	st.noteVariables()
+	return k
+}
+
+// planRouted is planPrepare for a statement that goes where its tables and values say.
+func (r *router) planRouted(st *routedStmt) (*Keyspace, error) {
+	p, err := st.loaded.planner.Plan(st.sql, r.keyspaceName(), st.mode)
+	if err != nil {
+		return nil, err
+	}
+	st.plan = p
+	k := r.keyspace
+	if p.Keyspace != "" {
+		k = r.s.srv.cfg.Keyspaces[p.Keyspace]
+	}
+	switch p.Kind {
+	case route.Local:
+		return r.alwaysAt(st, r.shards()[0]), nil
+	case route.Unsharded:
+		if commitsFirst(parser.Sniff(st.sql), st.sql) { // which ends transactions on all shards
+			st.run = asText
+			return k, nil
+		}
+		return r.alwaysAt(st, k), nil
+	case route.Any:
+		return r.alwaysAt(st, k.EachShard()[0]), nil
+	case route.Everywhere, route.Insert:
+		st.run = asText
+	default:
+		st.run = byPlan
+	}
+	return k.EachShard()[0], nil
+}
+
+// textFor gives the statement's text as a leg gets it.
+func (r *router) textFor(st *routedStmt, leg *session) []byte {
+	stmt := &r.s.insert
+	switch {
+	case st.first != nil:
+		return bytes.Clone(st.first)
+	case st.into && stmt.ParseTarget(st.sql, st.mode) == nil:
+		return stmt.AppendInto(nil, st.sql, leg.keyspace.Database)
+	case st.plan == nil || !st.plan.HasEdits():
+		return bytes.Clone(st.sql)
+	}
+	return st.plan.AppendSQL(nil, st.sql, false, r.databaseAt(leg.keyspace))
+}
+
+// prepareOn has a leg prepare a statement, and answers the client. It reports whether
+// the server has accepted it.
+func (r *router) prepareOn(leg *session, st *routedStmt) (accepted bool, err error) {
+	payload := append([]byte{mysql.COM_STMT_PREPARE}, r.textFor(st, leg)...)
+	var own *statement
+	leg.told = st.id
+	defer func() { leg.told = 0 }()
+	err = r.on(leg, func() (err error) {
+		if st.run == asText {
+			own, err = leg.prepareAsIs(payload)
+		} else {
+			own, err = leg.preparePacket(payload, 0)
+		}
+		return err
+	})
+	if err != nil || own == nil {
+		return false, err
+	}
+	st.params, st.columns = own.params, own.columns
+	if st.run == asText { // it was of use for its answer only
+		return true, leg.sendClose(own.id)
+	}
+	st.legs = append(st.legs, legStmt{leg: leg, thread: leg.threadID.Load(), stmt: own})
+	return true, nil
+}
+
+// prepareAsIs prepares a statement of which the server runs none of the executions,
+// and answers the client. own is nil when it was not accepted.
+func (s *session) prepareAsIs(payload []byte) (own *statement, err error) {
+	if err := s.send(payload); err != nil {
+		return nil, err
+	}
+	if ok, accepted, err := s.peekPrepared(); err != nil || accepted && ok.columns > 0 {
+		if err == nil {
+			err = s.drop(shapePrepare)
+		}
+		if err == nil {
+			err = s.sendClose(ok.id)
+		}
+		if err == nil {
+			err = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+				"seqgate does not support rows as the answer to this prepared statement in front of sharded keyspaces; leave RETURNING away, or connect to one shard")
+		}
+		return nil, err
+	}
+	own = &statement{}
+	if accepted, err := s.relayPrepare(own); err != nil || !accepted {
+		return nil, err
+	}
+	return own, nil
+}
+
+// peekPrepared looks at the beginning of an answer to COM_STMT_PREPARE.
+func (s *session) peekPrepared() (ok preparedOK, accepted bool, err error) {
+	payload, _, _, err := s.back.packet(maxStatement)
+	if err != nil {
+		return ok, false, &backendError{err}
+	}
+	ok, accepted = parsePrepared(payload)
+	return ok, accepted, nil
+}

@@ -1,0 +1,130 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// SQL's PREPARE keeps a statement at one server. So it may prepare what one leg runs
+// whatever its values are; all else is refused, as its values are not known here.
+
+// prepareSQL runs SQL's PREPARE.
+func (r *router) prepareSQL(attributes, sql []byte, m parser.Mode) error {
+	src, ok := parser.ParsePrepare(sql, m)
+	if !ok || !src.IsText && src.Expr == nil {
+		return r.refusePrepare("a PREPARE that seqgate cannot read")
+	}
+	text := src.Text
+	if src.Expr != nil {
+		home, err := r.anyLeg()
+		if err != nil {
+			return err
+		}
+		if text, _, err = home.readSource(src.Expr); err != nil {
+			return err
+		}
+	}
+	st := &routedStmt{sql: bytes.Clone(text), mode: m, within: r.keyspace, database: r.database}
+	leg, err := r.legOfSQL(st)
+	if err != nil {
+		return err
+	}
+	if changed := r.textFor(st, leg); src.Expr != nil || !bytes.Equal(changed, st.sql) {
+		if !parser.IsASCII(changed) {
+			return r.refusePrepare("text outside ASCII in a PREPARE of a variable, or with a keyspace's name,")
+		}
+		sql = parser.AppendLiteral(append(append([]byte("PREPARE "), src.Raw...), " FROM "...), changed, m)
+	}
+	if err := r.forgetSQL(src.Name, src.Raw, leg); err != nil {
+		return err
+	}
+	if err := r.passTo(leg, attributes, sql); err != nil || leg.answer.failed {
+		return err
+	}
+	leg.prepared = true // which no other connection has
+	r.prepared.name(src.Name, legStmt{leg: leg, thread: leg.threadID.Load()})
+	return nil
+}
+
+// legOfSQL gives the leg that runs all executions of a statement.
+func (r *router) legOfSQL(st *routedStmt) (*session, error) {
+	k, err := r.planPrepare(st)
+	if err != nil {
+		return nil, err
+	}
+	switch st.run {
+	case onOneLeg:
+		return r.leg(k)
+	case byPlan:
+		if indexes, err := st.plan.Shards(nil, nil); err == nil && len(indexes) == 1 {
+			return r.leg(r.s.srv.cfg.Keyspaces[st.plan.Keyspace].Shards[indexes[0]])
+		}
+	}
+	return nil, r.refusePrepare("SQL's PREPARE of a statement whose values say where it runs, or that runs on several shards,")
+}
+
+func (r *router) refusePrepare(what string) error {
+	return r.unsupported(what, "use the statement itself, or the driver's prepared statements")
+}
+
+// name notes where the statement of a name is.
+func (p *preparedStmts) name(name string, at legStmt) {
+	if p.named == nil {
+		p.named = make(map[string]legStmt)
+	}
+	p.named[name] = at
+}
+
+// forgetSQL gives up what a name stands for on another leg than the one that prepares
+// it anew.
+func (r *router) forgetSQL(name string, raw []byte, leg *session) error {
+	at, ok := r.prepared.named[name]
+	delete(r.prepared.named, name)
+	if !ok || at.leg == leg || !at.alive() {
+		return nil
+	}
+	return errors.Join(at.leg.forgetNamed(name), ignoreRefusal(at.leg.quietly("DEALLOCATE PREPARE "+string(raw))))
+}
+
+// executeSQL runs SQL's EXECUTE, or DEALLOCATE PREPARE, of a name where its statement is.
+func (r *router) executeSQL(attributes, sql []byte, name string, gone bool) error {
+	at, ok := r.prepared.named[name]
+	if gone {
+		delete(r.prepared.named, name)
+	}
+	if !ok || !at.alive() {
+		return r.passHome(attributes, sql) // the server says that it knows none
+	}
+	leg, err := r.leg(at.leg.keyspace)
+	if err != nil {
+		return err
+	}
+	if !gone {
+		defer func() { r.opaque = leg }() // it may have set any variable
+	}
+	return r.passTo(leg, attributes, sql)
+}
+
+// planNamed runs SQL's PREPARE, EXECUTE and DEALLOCATE PREPARE.
+func (r *router) planNamed(kind parser.Kind, attributes, sql []byte, m parser.Mode) error {
+	if r.opaque != nil {
+		if err := r.settings.noteOpaque(r.opaque, parser.FindSession(sql, m).Variables); err != nil {
+			return err
+		}
+	}
+	switch kind {
+	case parser.Execute:
+		if name, _, ok := parser.ParseExecute(sql, m); ok {
+			return r.executeSQL(attributes, sql, name, false)
+		}
+	case parser.Deallocate:
+		if name, ok := parser.ParseDeallocate(sql, m); ok {
+			return r.executeSQL(attributes, sql, name, true)
+		}
+	default:
+		return r.prepareSQL(attributes, sql, m)
+	}
+	return r.passHome(attributes, sql) // for the server's own error
+}

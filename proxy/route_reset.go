@@ -1,0 +1,39 @@
+package proxy
+
+// reset is COM_RESET_CONNECTION: the session begins anew, in the same keyspace.
+func (r *router) reset() error {
+	if err := r.beginAnew(); err != nil {
+		return err
+	}
+	return r.s.resetConnection()
+}
+
+// changeUser is COM_CHANGE_USER: another login, with nothing left of the former one.
+func (r *router) changeUser() error {
+	if err := r.beginAnew(); err != nil {
+		return err
+	}
+	return r.s.changeUser()
+}
+
+// routeTo has a session that has begun anew be routed from a keyspace on, or not at all
+// when that is nil.
+func (s *session) routeTo(whole *Keyspace, database string) {
+	s.ends.mu.Lock() // who interrupts it looks at the router
+	defer s.ends.mu.Unlock()
+	if s.router = nil; whole != nil {
+		s.router = newRouter(s, whole, database)
+	}
+}
+
+// beginAnew forgets all that the client has made of its session.
+func (r *router) beginAnew() error {
+	r.rollbackOn(r.involved()) // done when the client is told
+	if err := r.dropLegs(); err != nil {
+		return err
+	}
+	r.tx, r.settings, r.next = transaction{}, settings{}, nil
+	r.prepared.drop()
+	r.s.applied, r.s.preceded, r.s.locked = 0, false, false
+	return nil
+}

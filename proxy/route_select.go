@@ -1,0 +1,197 @@
+package proxy
+
+import (
+	"errors"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/merge"
+	"github.com/seqgate/seqgate/proxy/route"
+)
+
+// routed runs a statement on the shards that its tables and values say.
+func (r *router) routed(attributes, sql []byte, m parser.Mode) error {
+	r.s.srv.catalog.expirePlans()
+	planner := r.s.srv.loaded().planner // one for the statement, whatever is loaded meanwhile
+	p, err := planner.PlanIn(&r.room, sql, r.keyspaceName(), m)
+	if err != nil {
+		return r.syntaxOr(err, sql)
+	}
+	k := r.keyspace
+	if p.Keyspace != "" {
+		k = r.s.srv.cfg.Keyspaces[p.Keyspace]
+	}
+	switch p.Kind {
+	case route.Local:
+		get := r.leg
+		if !r.tx.open && !r.autocommit() { // nor does a server begin a transaction for it
+			get = r.connectedLeg
+		}
+		return r.runAny(get, r.shards()[0], p, attributes, sql)
+	case route.Any:
+		return r.runAny(r.leg, k.EachShard()[0], p, attributes, sql)
+	case route.Unsharded:
+		if commitsFirst(parser.Sniff(sql), sql) {
+			if err := r.commit(); err != nil { // its server commits by itself
+				return err
+			}
+			leg, err := r.connectedLeg(k)
+			if err != nil {
+				return err
+			}
+			return r.runOn(leg, p, attributes, sql)
+		}
+		return r.runOne(k, p, attributes, sql)
+	case route.Insert:
+		return r.insert(attributes, sql, m)
+	}
+	indexes, err := p.Shards(r.indexes[:0], nil)
+	if err != nil {
+		return err
+	}
+	r.indexes = indexes
+	if len(indexes) == 1 {
+		return r.runOne(k.Shards[indexes[0]], p, attributes, sql)
+	}
+	shards := make([]*Keyspace, len(indexes))
+	for i, index := range indexes {
+		shards[i] = k.Shards[index]
+	}
+	r.forgetLast()
+	switch {
+	case p.Select:
+		return r.selectSeveral(shards, planner, p, attributes, sql, m)
+	case p.Kind == route.Everywhere && !p.SameRows:
+		return r.defineEverywhere(shards, p, attributes, sql)
+	}
+	return r.writeSeveral(shards, p, attributes, sql)
+}
+
+// keyspaceName is that of the current keyspace.
+func (r *router) keyspaceName() string {
+	if r.keyspace == nil {
+		return ""
+	}
+	return r.keyspace.Name
+}
+
+// runOne runs a statement on one shard, which answers the client.
+func (r *router) runOne(k *Keyspace, p *route.Plan, attributes, sql []byte) error {
+	leg, err := r.leg(k)
+	if err != nil {
+		return err
+	}
+	return r.runOn(leg, p, attributes, sql)
+}
+
+// runAny is runOne for what any other shard would answer as well, on a leg that get gives.
+func (r *router) runAny(get func(*Keyspace) (*session, error), k *Keyspace, p *route.Plan, attributes, sql []byte) error {
+	leg, err := r.anyShard(k, get)
+	if err != nil {
+		return err
+	}
+	return r.runOn(leg, p, attributes, sql)
+}
+
+// runOn runs a statement on one leg, which answers the client.
+func (r *router) runOn(leg *session, p *route.Plan, attributes, sql []byte) error {
+	if p.HasEdits() {
+		sql = p.AppendSQL(nil, sql, false, r.databaseAt(leg.keyspace))
+	}
+	return r.passTo(leg, attributes, sql)
+}
+
+// databaseAt gives what a keyspace's name stands for in a statement to a shard.
+func (r *router) databaseAt(k *Keyspace) func(keyspace string) string {
+	return func(keyspace string) string {
+		if keyspace == k.Name {
+			return k.Database
+		}
+		if other := r.s.srv.cfg.Keyspaces[keyspace]; other != nil {
+			return other.Database
+		}
+		return keyspace
+	}
+}
+
+// selectSeveral answers a SELECT from several shards.
+func (r *router) selectSeveral(shards []*Keyspace, planner *route.Planner, p *route.Plan, attributes, sql []byte, m parser.Mode) error {
+	legs, err := r.legsOf(shards)
+	if err != nil {
+		return err
+	}
+	e := r.s.effectOf(parser.Sniff(sql), sql)
+	for _, leg := range legs {
+		if err := leg.before(e); err != nil {
+			return err
+		}
+	}
+	return r.underSelectLimit(legs, p.Scatter, func(most uint64) error {
+		for {
+			offset, count, err := p.Scatter.Limit.Resolve(nil)
+			if err != nil {
+				return err
+			}
+			q := scattered{router: r, legs: legs, how: p.Scatter, offset: offset, count: min(count, most), send: func(i int, leg *session) error {
+				return leg.sendPart(attributes, p.AppendSQL(nil, sql, true, r.databaseAt(shards[i])))
+			}}
+			err = q.answer()
+			var number *merge.NumberError
+			if !errors.As(err, &number) {
+				for _, leg := range legs {
+					leg.after(e)
+				}
+				return err
+			}
+			if p, err = planner.PlanByNumbers(sql, r.keyspaceName(), m, number.Keys); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// writeSeveral runs an UPDATE or DELETE on several shards, on all of them or on none.
+func (r *router) writeSeveral(shards []*Keyspace, p *route.Plan, attributes, sql []byte) error {
+	legs, err := r.legsOf(shards)
+	if err != nil {
+		return err
+	}
+	if err := r.checkUpdates(shards, p, sql); err != nil {
+		return err
+	}
+	e := r.s.effectOf(parser.Sniff(sql), sql)
+	for _, leg := range legs {
+		if err := leg.before(e); err != nil {
+			return err
+		}
+	}
+	answers := make([]okPacket, len(legs))
+	err = r.atomic(severally{
+		legs:    legs,
+		inOrder: p.SameRows,
+		send: func(i int) error {
+			return legs[i].sendPart(attributes, p.AppendSQL(nil, sql, false, r.databaseAt(legs[i].keyspace)))
+		},
+		receive: func(i int) (err error) {
+			answers[i], err = legs[i].readOK()
+			return err
+		},
+		done: func() error {
+			if mergeOK(answers).warnings == 0 {
+				return nil
+			}
+			return r.keepWarnings(legs)
+		},
+	})
+	for _, leg := range legs {
+		leg.after(e)
+	}
+	if err != nil {
+		return err
+	}
+	ok := answers[0]
+	if !p.SameRows {
+		ok = mergeOK(answers)
+	}
+	ok.status = r.status()
+	return r.answer(ok)
+}

@@ -1,0 +1,253 @@
+package proxy
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// What a statement takes from its session, or leaves there, is one server's. Here it
+// is seen to that a routed session has one of each: variables are set on each leg
+// that is used (settings), LAST_INSERT_ID() goes with the client, functions of the
+// session are answered from the leg that ran the statement before, or are replaced by
+// what seqgate knows.
+
+// inSession deals with a statement by what it has to do with its session. It gives the
+// statement that is still to be routed; done says that there is none.
+func (r *router) inSession(kind parser.Kind, attributes, sql []byte, m parser.Mode) (rest []byte, done bool, err error) {
+	r.assigned = nil
+	if verb := parser.SniffOwn(sql); verb != parser.NoOwn || kind == parser.Next || parser.MayCall(sql) {
+		if done, err := r.sequences(kind, verb, attributes, sql, m); done || err != nil {
+			return nil, true, err
+		}
+	}
+	if kind == parser.Show {
+		if done, err := r.show(attributes, sql, m); done || err != nil {
+			return nil, true, err
+		}
+	}
+	if parser.MayUseSession(sql) {
+		return r.usesSession(kind, attributes, sql, m)
+	}
+	if r.stays(sql, m) {
+		return nil, true, r.passCurrent(kind, attributes, sql)
+	}
+	return sql, false, r.refuseOwn(kind, sql, m)
+}
+
+// usesSession is inSession for a statement with functions or variables of the session.
+func (r *router) usesSession(kind parser.Kind, attributes, sql []byte, m parser.Mode) (rest []byte, done bool, err error) {
+	found := parser.FindSession(sql, m)
+	if r.opaque != nil {
+		if err := r.settings.noteOpaque(r.opaque, found.Variables); err != nil {
+			return nil, true, err
+		}
+	}
+	stays := r.stays(sql, m)
+	switch {
+	case isLocal(kind, sql, &found):
+		return nil, true, r.local(attributes, sql, &found)
+	case !stays:
+		if err := r.refuseOwn(kind, sql, m); err != nil {
+			return nil, true, err
+		}
+		if err := r.refuseUses(&found); err != nil {
+			return nil, true, err
+		}
+	}
+	if r.assigned = found.Assigned; kind == parser.Call || kind == parser.Execute || kind == parser.Carrier {
+		r.assigned = found.Variables // as OUT parameters
+	}
+	if !stays {
+		rest, err = r.replaceSession(nil, sql, &found)
+		return rest, err != nil, err
+	}
+	leg, err := r.leg(r.shards()[0])
+	if err != nil {
+		return nil, true, err
+	}
+	if found.Uses&parser.TakesLocks != 0 {
+		if leg.keyspace != r.lockKeyspace() {
+			return nil, true, r.locksBeside()
+		}
+		leg.locked = true
+	}
+	if found.Uses&parser.Unread == 0 && kind != parser.DDL && kind != parser.Carrier {
+		if sql, err = r.replaceSession(leg, sql, &found); err != nil {
+			return nil, true, err
+		}
+	}
+	return nil, true, r.passCurrent(kind, attributes, sql)
+}
+
+// stays reports whether a statement is all the affair of the one server of the current
+// keyspace: nothing in it names another keyspace.
+func (r *router) stays(sql []byte, m parser.Mode) bool {
+	if r.sharded() {
+		return false
+	}
+	for name, k := range r.s.srv.cfg.Keyspaces {
+		if (k != r.keyspace || k.Name != k.Database) && parser.NamesDatabase(sql, m, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesSharded reports whether a statement names a sharded keyspace, namesUnsharded
+// whether it names another one.
+func (r *router) namesSharded(sql []byte, m parser.Mode) bool   { return r.names(sql, m, true) }
+func (r *router) namesUnsharded(sql []byte, m parser.Mode) bool { return r.names(sql, m, false) }
+
+func (r *router) names(sql []byte, m parser.Mode, sharded bool) bool {
+	for name, k := range r.s.srv.cfg.Keyspaces {
+		if (k.Shards != nil) == sharded && parser.NamesDatabase(sql, m, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// sharded reports whether the current keyspace is.
+func (r *router) sharded() bool { return r.keyspace != nil && r.keyspace.Shards != nil }
+
+// passCurrent passes a statement to the server of the current keyspace, which is not
+// sharded.
+func (r *router) passCurrent(kind parser.Kind, attributes, sql []byte) error {
+	get := r.leg
+	if commitsFirst(kind, sql) {
+		if err := r.commit(); err != nil {
+			return err
+		}
+		get = r.connectedLeg
+	}
+	leg, err := get(r.shards()[0])
+	if err != nil {
+		return err
+	}
+	if err := r.passTo(leg, attributes, sql); err != nil {
+		return err
+	}
+	if kind == parser.Call || kind == parser.Execute || kind == parser.Carrier {
+		r.opaque = leg // a program may have set any variable
+	}
+	return nil
+}
+
+// commitsFirst reports whether a server commits before it runs a statement ("Statements
+// That Cause an Implicit Commit" in the MySQL manual), which the other legs do then too.
+func commitsFirst(kind parser.Kind, sql []byte) bool {
+	if kind == parser.DDL {
+		return !isTemporaryDDL(sql)
+	}
+	switch words := parser.Words(sql, 2); words[0] {
+	case "GRANT", "REVOKE", "INSTALL", "UNINSTALL", "ANALYZE", "OPTIMIZE", "REPAIR", "CHECK", "FLUSH", "RESET", "CACHE":
+		return kind == parser.Other
+	case "LOCK":
+		return words[1] == "TABLE" || words[1] == "TABLES"
+	}
+	return false
+}
+
+// isTemporaryDDL reports whether a statement makes or drops a temporary table, which
+// commits nothing. Changing one does.
+func isTemporaryDDL(sql []byte) bool {
+	words := parser.Words(sql, 4)
+	if words[0] == "CREATE" && words[1] == "OR" && words[2] == "REPLACE" {
+		return words[3] == "TEMPORARY"
+	}
+	return (words[0] == "CREATE" || words[0] == "DROP") && words[1] == "TEMPORARY"
+}
+
+// refuseOwn refuses statements that are of one server's connection, or of its
+// operators, where the current keyspace is sharded or they name one that is.
+func (r *router) refuseOwn(kind parser.Kind, sql []byte, m parser.Mode) error {
+	switch kind {
+	case parser.Select, parser.Insert, parser.Replace, parser.Update, parser.Delete, parser.With:
+		return nil // the most of all
+	}
+	what, advice := r.judgedOwn(kind, sql)
+	words := parser.Words(sql, 2)
+	named := r.namesSharded(sql, m)
+	switch {
+	case advice == "":
+		return nil
+	case !r.sharded() && !named && words[1] != "DATABASE" && words[1] != "SCHEMA":
+		return nil
+	case r.sharded() && !named && words[0] != "NEXT" && r.namesUnsharded(sql, m):
+		advice = "USE the keyspace that it names first, which has one server"
+	}
+	return r.unsupported(what, advice)
+}
+
+// judgedOwn gives what such a statement is, and what to do instead; no advice for others.
+func (r *router) judgedOwn(kind parser.Kind, sql []byte) (what, advice string) {
+	switch kind {
+	case parser.Call:
+		return "CALL: stored programs see the rows of one shard only", "connect to one shard for it, as in the database name " + r.oneShard()
+	case parser.Prepare, parser.Execute, parser.Deallocate:
+		return "PREPARE and EXECUTE in SQL", "prepare by the protocol (COM_STMT_PREPARE), as drivers do"
+	case parser.Load:
+		return "LOAD DATA and LOAD XML", "use INSERT, or load each shard's own rows, as in the database name " + r.oneShard()
+	}
+	words := parser.Words(sql, 2)
+	if advice := ownStatements[words[0]]; advice != "" {
+		return words[0] + " " + words[1], advice
+	}
+	two := words[0] + " " + words[1]
+	return two, ownStatements[two]
+}
+
+const (
+	adviceServer = "connect to each server for it"
+	adviceShard  = "run it on each shard alone, by its name as the database"
+	adviceLock   = "use a transaction with SELECT ... FOR UPDATE"
+)
+
+// ownStatements are such statements by their first words, with what to do instead.
+var ownStatements = map[string]string{
+	"LOCK": adviceLock, "UNLOCK": adviceLock, "HANDLER": "use SELECT", "FLUSH": adviceServer, "GRANT": adviceServer, "REVOKE": adviceServer,
+	"SHUTDOWN": adviceServer, "RESTART": adviceServer, "INSTALL": adviceServer, "UNINSTALL": adviceServer, "PURGE": adviceServer,
+	"RESET": adviceServer, "CHANGE": adviceServer, "STOP": adviceServer, "START": adviceServer, "CLONE": adviceServer, "BINLOG": adviceServer,
+	"IMPORT": adviceServer, "BACKUP": adviceServer, "CREATE USER": adviceServer, "ALTER USER": adviceServer, "DROP USER": adviceServer,
+	"RENAME USER": adviceServer, "CREATE ROLE": adviceServer, "DROP ROLE": adviceServer, "CREATE DATABASE": adviceServer,
+	"CREATE SCHEMA": adviceServer, "DROP DATABASE": adviceServer, "DROP SCHEMA": adviceServer, "ALTER DATABASE": adviceServer,
+	"ALTER SCHEMA": adviceServer, "CREATE SERVER": adviceServer, "CREATE TABLESPACE": adviceServer,
+	"CHECK": adviceShard, "CHECKSUM": adviceShard, "REPAIR": adviceShard,
+	"NEXT VALUE":       "write SELECT NEXT VALUE FOR ...",
+	"CREATE TEMPORARY": "make it in an unsharded keyspace, which has one server, and INSERT ... SELECT into it",
+}
+
+// refuseUses refuses what cannot be right on a shard.
+func (r *router) refuseUses(found *parser.SessionStmt) error {
+	if found.Uses&parser.TakesLocks != 0 && found.Uses&parser.ReadsTables != 0 {
+		return r.locksBeside()
+	}
+	return nil
+}
+
+func (r *router) locksBeside() error {
+	return r.unsupported("GET_LOCK() and its like beside tables", "take the lock by a SELECT of its own")
+}
+
+// passHome passes a statement to the client's own leg.
+func (r *router) passHome(attributes, sql []byte) error {
+	home, err := r.anyShard(r.s.keyspace, r.leg)
+	if err != nil {
+		return err
+	}
+	return r.passTo(home, attributes, sql)
+}
+
+// passTo passes a statement to one leg, which answers it alone.
+func (r *router) passTo(leg *session, attributes, sql []byte) error {
+	if err := r.refuseProgram(leg, sql); err != nil {
+		return err
+	}
+	return r.on(leg, func() error { return leg.queryPart(attributes, sql) })
+}
+
+// unsupported refuses what would need more than one shard's answer.
+func (r *router) unsupported(what, advice string) error {
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support "+what+" in front of sharded keyspaces; "+advice)
+}

@@ -1,0 +1,138 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// set runs a SET on one leg: others have it when they are used (settings).
+func (r *router) set(attributes, sql []byte, m parser.Mode) error {
+	stmt, ok := parser.ParseSet(sql, m)
+	if !ok {
+		return r.unsupported("a SET that it cannot read", "write it without version comments, with names of variables in ASCII")
+	}
+	if err := r.refuseSet(stmt, sql); err != nil {
+		return err
+	}
+	if stmt.Form == parser.SetMalformed {
+		return r.passHome(attributes, sql) // for the server's own syntax error
+	}
+	if stmt.Form == parser.SetTransaction && !stmt.Server {
+		return r.characterize(stmt, sql)
+	}
+	leg, sql, err := r.legForSet(sql, m)
+	if err != nil {
+		return err
+	}
+	if err := r.commitFor(stmt, sql); err != nil {
+		return err
+	}
+	settled := leg.settled
+	err = r.passTo(leg, attributes, sql)
+	leg.settled = settled // not for what is noted here
+	if err != nil || leg.answer.failed {
+		return err
+	}
+	r.settings.note(leg, stmt.Assignments...)
+	if stmt.Form == parser.SetSessionTransaction {
+		r.settings.note(leg, leg.transactionVariables()...)
+	}
+	const autocommit = mysql.SERVER_STATUS_AUTOCOMMIT
+	r.s.answer.status = r.s.answer.status&^autocommit | leg.answer.status&autocommit
+	return nil
+}
+
+// commitFor commits on all legs before a SET turns autocommit on, as the server does on
+// the one where that runs (MySQL manual, "autocommit").
+func (r *router) commitFor(stmt parser.SetStmt, sql []byte) error {
+	if r.autocommit() || !r.tx.open && !r.inTransaction() {
+		return nil
+	}
+	for _, a := range stmt.Assignments {
+		if a.Scope != parser.SetSessionVariable || a.Name != "autocommit" {
+			continue
+		}
+		switch strings.ToLower(strings.Trim(string(sql[a.Value.Start:a.Value.End]), "'")) {
+		case "0", "off", "false":
+		case "1", "on", "true", "default":
+			return r.commit()
+		default:
+			return r.unsupported("SET autocommit to an expression within a transaction", "write 0 or 1, or commit first")
+		}
+	}
+	return nil
+}
+
+// refuseSet refuses what is not of the session, and what cannot be the same on several
+// servers.
+func (r *router) refuseSet(stmt parser.SetStmt, sql []byte) error {
+	if r.sharded() && (stmt.Server || stmt.Form == parser.SetAccount) {
+		return r.unsupported("a SET of the server's own", "connect to each server for it")
+	}
+	for _, a := range stmt.Assignments {
+		switch {
+		case a.Scope == parser.SetNextTransaction:
+			return r.unsupported("@@"+a.Name+" without SESSION, which is of the next transaction", "use SET TRANSACTION, or SET SESSION")
+		case a.Scope == parser.SetSessionVariable && slices.Contains(ownVariables, a.Name):
+			return r.unsupported("SET "+a.Name+", which is of one server's connection", "connect to one shard for it")
+		case a.Scope == parser.SetSessionVariable && a.Name == "completion_type" && !isNoChain(sql[a.Value.Start:a.Value.End]):
+			return r.unsupported("a completion_type but NO_CHAIN", "write COMMIT AND CHAIN, or COMMIT RELEASE")
+		}
+	}
+	return nil
+}
+
+// isNoChain reports whether a value of completion_type is that by which COMMIT is COMMIT.
+func isNoChain(value []byte) bool {
+	text := strings.Trim(string(value), "'\"")
+	return text == "0" || strings.EqualFold(text, "NO_CHAIN")
+}
+
+// ownVariables are those of one connection, whose values cannot be read and set on
+// another.
+var ownVariables = []string{"insert_id", "rand_seed1", "rand_seed2", "pseudo_thread_id", "gtid_next", "gtid_seq_no", "gtid_domain_id",
+	"server_id", "pseudo_replica_mode", "pseudo_slave_mode", "proxy_user", "debug", "debug_sync", "resultset_metadata"}
+
+// legForSet gives the leg that a SET runs on, and its text for that.
+func (r *router) legForSet(sql []byte, m parser.Mode) (*session, []byte, error) {
+	found := parser.FindSession(sql, m)
+	reads := found.Uses&parser.ReadsTables != 0
+	if reads && !r.stays(sql, m) {
+		return nil, nil, r.unsupported("a subquery in SET", "read the value with a SELECT first")
+	}
+	if err := r.refuseUses(&found); err != nil {
+		return nil, nil, err
+	}
+	if found.Uses&parser.TakesLocks != 0 && !reads {
+		leg, err := r.lockLeg()
+		return leg, sql, err
+	}
+	k := r.shards()[0]
+	if r.sharded() {
+		k = r.s.keyspace
+	}
+	get := r.connectedLeg
+	if reads {
+		get = r.leg
+	}
+	leg, err := r.anyShard(k, get)
+	if err != nil {
+		return nil, nil, err
+	}
+	sql, err = r.replaceSession(leg, sql, &found)
+	return leg, sql, err
+}
+
+// transactionVariables are those that SET SESSION TRANSACTION sets.
+func (s *session) transactionVariables() []parser.Assignment {
+	prefix := "transaction_"
+	if s.mariaDB {
+		prefix = "tx_"
+	}
+	return []parser.Assignment{{Scope: parser.SetSessionVariable, Name: prefix + "isolation"},
+		{Scope: parser.SetSessionVariable, Name: prefix + "read_only"}}
+}

@@ -1,0 +1,128 @@
+package proxy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// show answers the SHOW statements that are of the session, or of all keyspaces. It
+// reports false for the others.
+func (r *router) show(attributes, sql []byte, m parser.Mode) (done bool, err error) {
+	words := parser.Words(sql, 4)
+	switch words[1] {
+	case "WARNINGS", "ERRORS":
+		return true, r.showWarnings(attributes, sql, words[1], words[2] == "")
+	case "COUNT":
+		if r.last != nil {
+			return true, r.showLast(attributes, sql)
+		}
+		return true, r.unsupported("SHOW COUNT(*) of a statement on several shards", "use SHOW WARNINGS")
+	case "DATABASES", "SCHEMAS":
+		if r.sharded() {
+			return true, r.showDatabases(sql, m)
+		}
+	}
+	return false, nil
+}
+
+// showLast has the leg that ran the latest statement tell of it.
+func (r *router) showLast(attributes, sql []byte) error {
+	leg, err := r.connectedLeg(r.last.keyspace)
+	if err != nil {
+		return err
+	}
+	return r.passTo(leg, attributes, sql)
+}
+
+// showWarnings is SHOW WARNINGS or SHOW ERRORS: of a statement that several legs ran,
+// those of all of them, one after the other.
+func (r *router) showWarnings(attributes, sql []byte, which string, plain bool) error {
+	switch {
+	case r.last != nil:
+		return r.showLast(attributes, sql)
+	case !plain:
+		return r.unsupported("LIMIT in SHOW "+which+" of a statement on several shards", "leave it out")
+	}
+	if r.warned == nil {
+		if err := r.keepWarnings(r.several); err != nil {
+			return err
+		}
+	}
+	rows := r.warned.rows
+	if which == "ERRORS" {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(row []string) bool { return row[0] != "Error" })
+	}
+	return r.s.replyRows(warningColumns, rows)
+}
+
+// warnings are those of one statement.
+type warnings struct{ rows [][]string }
+
+// warningColumns are those of SHOW WARNINGS.
+var warningColumns = []resultColumn{textColumn("Level", 7),
+	{name: "Code", typ: mysql.MYSQL_TYPE_LONG, length: 4, unsigned: true}, textColumn("Message", 512)}
+
+// keepWarnings reads the warnings of the statement that legs have just run: the next
+// one, if only a COMMIT, has a server forget them.
+func (r *router) keepWarnings(legs []*session) error {
+	var all warnings
+	for _, leg := range legs {
+		if leg.lost {
+			continue
+		}
+		of, err := leg.queryRows("SHOW WARNINGS", len(warningColumns))
+		if err != nil {
+			return err
+		}
+		all.rows = append(all.rows, of...)
+	}
+	r.warned = &all
+	return nil
+}
+
+// showDatabases is SHOW DATABASES in a sharded keyspace: the names under which a client
+// reaches something, which are the keyspaces.
+func (r *router) showDatabases(sql []byte, m parser.Mode) error {
+	like, ok := parser.ShowLike(sql, m)
+	if !ok {
+		return r.unsupported("WHERE in SHOW DATABASES", "use LIKE")
+	}
+	label := "Database"
+	if like.Given {
+		label += " (" + like.Text + ")"
+	}
+	names := slices.Sorted(maps.Keys(r.s.srv.cfg.Keyspaces))
+	var rows [][]string
+	for _, name := range append(names, "information_schema") {
+		if matches(like, name) {
+			rows = append(rows, []string{name})
+		}
+	}
+	slices.SortFunc(rows, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
+	r.ran(-1, uint64(len(rows)))
+	return r.s.replyRows([]resultColumn{textColumn(label, 64)}, rows)
+}
+
+// queryRows runs a statement of seqgate's own and gives its rows; NULL is the empty
+// string.
+func (s *session) queryRows(sql string, columns int) (rows [][]string, err error) {
+	if err := s.sendText(sql); err != nil {
+		return nil, err
+	}
+	status := s.answer.status
+	err = s.readOwn(nil, func(payload []byte) error {
+		row := textRow(payload, columns)
+		if row == nil {
+			return errMalformedAnswer
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	s.answer.status = status
+	return rows, err
+}

@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// use makes another keyspace the current one, or another database of the server of an
+// unsharded one: the current one, or else the default one.
+func (r *router) use(name string) error {
+	srv := r.s.srv
+	if k := srv.cfg.Keyspaces[name]; k != nil {
+		r.keyspace, r.database = k, ""
+		return r.changedDatabase(name)
+	}
+	if _, ok := srv.targeted(name); ok {
+		return r.unsupported("changing to one shard within a session", "connect with '"+name+"' as the database")
+	}
+	k := r.keyspace
+	if r.sharded() {
+		k = srv.cfg.Keyspaces[srv.cfg.Default]
+	}
+	if k.Shards != nil {
+		return mysql.NewDefaultError(mysql.ER_BAD_DB_ERROR, name)
+	}
+	leg, err := r.connectedLeg(k)
+	if err != nil {
+		return err
+	}
+	if err := leg.changeDatabase(name); err != nil {
+		return err
+	}
+	if r.keyspace, r.database = k, name; name == k.Database {
+		r.database = ""
+	}
+	return r.changedDatabase(name)
+}
+
+// changedDatabase answers with OK, which tells of the change where that is tracked, as
+// the server does (MySQL manual, "OK_Packet": SESSION_TRACK_SCHEMA).
+func (r *router) changedDatabase(name string) error {
+	const trackSchema = 1
+	ok := okPacket{status: r.status()}
+	if r.s.has(mysql.CLIENT_SESSION_TRACK) {
+		text := appendText(nil, name)
+		change := appendText([]byte{trackSchema}, string(text))
+		ok.status |= mysql.SERVER_SESSION_STATE_CHANGED
+		ok.rest = appendText(appendText(nil, ""), string(change))
+	}
+	r.ran(0, 0)
+	return r.s.replyOK(ok)
+}
+
+// enterDatabase has a leg's default database be what the client's statements expect.
+func (r *router) enterDatabase(leg *session) error {
+	want := leg.keyspace.Database
+	if leg.keyspace == r.keyspace && r.database != "" {
+		want = r.database
+	}
+	if !leg.state.databaseKnown {
+		if err := leg.know(); err != nil {
+			return err
+		}
+	}
+	if leg.state.database == want {
+		return nil
+	}
+	return leg.changeDatabase(want)
+}
+
+// changeDatabase changes the default database of a connection. The server's refusal is
+// a *serverError.
+func (s *session) changeDatabase(name string) error {
+	if err := s.send(append([]byte{mysql.COM_INIT_DB}, name...)); err != nil {
+		return err
+	}
+	if err := s.drop(shapeSingle); err != nil {
+		return err
+	}
+	s.setDatabase(name)
+	return nil
+}

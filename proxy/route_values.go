@@ -1,0 +1,227 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// heldValue is what a variable of a session holds.
+type heldValue struct {
+	typ      byte // mysql.MYSQL_TYPE_..., of the column that it makes
+	unsigned bool
+	null     bool
+	value    []byte // of a text its bytes in its own character set, of a number its digits
+	charset  string
+	collate  string
+}
+
+// readValue gives the columns that tell all of an expression: one of its type, whose
+// value is not sent, and its bytes.
+const readValue = "IF(FALSE, %[1]s, NULL), CAST(%[1]s AS BINARY), CAST(CONVERT(CHARSET(%[1]s) USING utf8mb4) AS BINARY), CAST(CONVERT(COLLATION(%[1]s) USING utf8mb4) AS BINARY)"
+
+// columnsOfValue is how many those are.
+const columnsOfValue = 4
+
+// readValues asks the session what expressions give.
+func (s *session) readValues(expressions []string) ([]heldValue, error) {
+	columns := make([]string, len(expressions))
+	for i, e := range expressions {
+		columns[i] = fmt.Sprintf(readValue, e)
+	}
+	if err := s.sendText("SELECT " + strings.Join(columns, ", ") + " LIMIT 1"); err != nil {
+		return nil, err
+	}
+	types, row, err := s.readTypedRow()
+	if err != nil {
+		return nil, err
+	}
+	if len(types) != columnsOfValue*len(expressions) || row == nil {
+		return nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate cannot read the variables of the session, whose results have no metadata; SET resultset_metadata = FULL")
+	}
+	values := make([]heldValue, len(expressions))
+	for i := range values {
+		if row = values[i].read(types[columnsOfValue*i], row); row == nil {
+			return nil, errMalformedAnswer
+		}
+	}
+	return values, nil
+}
+
+// read reads the value's columns at the front of a row, and gives what is behind them.
+func (v *heldValue) read(typ columnType, row []byte) (rest []byte) {
+	v.typ, v.unsigned = typ.typ, typ.flags&mysql.UNSIGNED_FLAG != 0
+	var fields [columnsOfValue][]byte
+	for i := range fields {
+		n, null, size := lengthEncoded(row)
+		if size == 0 || uint64(len(row)-size) < n {
+			return nil
+		}
+		row = row[size:]
+		if null {
+			v.null = v.null || i == 1
+			continue
+		}
+		fields[i], row = row[:n], row[n:]
+	}
+	v.value, v.charset, v.collate = bytes.Clone(fields[1]), string(fields[2]), string(fields[3])
+	return row[:len(row):len(row)]
+}
+
+// literal gives the value as an expression of SET that reads alike in every sql_mode
+// and character set, with its type; of a text with its collation if that is wanted.
+func (v *heldValue) literal(collate bool) string {
+	if v.null {
+		return v.nullLiteral(collate)
+	}
+	digits := v.digits()
+	switch v.typ {
+	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_LONGLONG:
+		switch digits { // MariaDB says so of its own variables
+		case "ON":
+			return "1"
+		case "OFF":
+			return "0"
+		}
+		if v.unsigned {
+			return "CAST('" + digits + "' AS UNSIGNED)"
+		}
+		return "CAST('" + digits + "' AS SIGNED)"
+	case mysql.MYSQL_TYPE_FLOAT, mysql.MYSQL_TYPE_DOUBLE:
+		if !strings.ContainsAny(digits, "eE") {
+			digits += "e0"
+		}
+		return digits
+	case mysql.MYSQL_TYPE_DECIMAL, mysql.MYSQL_TYPE_NEWDECIMAL:
+		whole, fraction, _ := strings.Cut(strings.TrimPrefix(digits, "-"), ".")
+		return fmt.Sprintf("CAST('%s' AS DECIMAL(%d,%d))", digits, len(whole)+len(fraction), len(fraction))
+	}
+	text := fmt.Sprintf("_%s X'%x'", v.charset, v.value)
+	if collate && v.charset != "binary" {
+		text += " COLLATE " + v.collate
+	}
+	return text
+}
+
+// digits gives a number's digits, which have zero bytes between them in a wide
+// character set.
+func (v *heldValue) digits() string { return string(bytes.ReplaceAll(v.value, []byte{0}, nil)) }
+
+// nullLiteral gives a NULL, of the type that the variable has: what is assigned to it
+// without one keeps that.
+func (v *heldValue) nullLiteral(typed bool) string {
+	switch v.typ {
+	case mysql.MYSQL_TYPE_LONGLONG, mysql.MYSQL_TYPE_LONG:
+		if typed && v.unsigned {
+			return "CAST(NULL AS UNSIGNED)"
+		} else if typed {
+			return "CAST(NULL AS SIGNED)"
+		}
+	case mysql.MYSQL_TYPE_DOUBLE:
+		if typed {
+			return "NULL + 0e0"
+		}
+	case mysql.MYSQL_TYPE_NEWDECIMAL:
+		if typed {
+			return "CAST(NULL AS DECIMAL)"
+		}
+	}
+	return "NULL"
+}
+
+// columnType is what a column definition says of the type.
+type columnType struct {
+	typ   byte
+	flags uint16
+}
+
+// readTypedRow reads the answer to a query of seqgate's own: the types of its columns
+// and its last row.
+func (s *session) readTypedRow() (types []columnType, row []byte, err error) {
+	err = s.readOwn(func(definition []byte) error {
+		typ, ok := s.readColumnType(definition)
+		if !ok {
+			return errMalformedAnswer
+		}
+		types = append(types, typ)
+		return nil
+	}, func(payload []byte) error {
+		row = bytes.Clone(payload)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return types, row, nil
+}
+
+// readColumnType reads a column definition (Protocol::ColumnDefinition41 of the MySQL
+// manual; MariaDB may have further type names behind the column's).
+func (s *session) readColumnType(b []byte) (c columnType, ok bool) {
+	texts := 6
+	if s.has64(clientExtendedMetadata) {
+		texts++
+	}
+	for range texts {
+		n, _, size := lengthEncoded(b)
+		if size == 0 || uint64(len(b)-size) < n {
+			return c, false
+		}
+		b = b[size+int(n):]
+	}
+	if len(b) < 10 {
+		return c, false
+	}
+	return columnType{typ: b[7], flags: binary.LittleEndian.Uint16(b[8:])}, true
+}
+
+func (s *session) has64(capability uint64) bool { return s.capabilities&capability != 0 }
+
+// readSettings gives the assignments of SET that make on another leg what the session
+// has.
+func (s *session) readSettings(keys []string, changed map[string]parser.Assignment) ([]string, error) {
+	texts := make([]string, len(keys))
+	var expressions []string
+	for _, key := range keys {
+		expressions = append(expressions, s.expressionsOf(key)...)
+	}
+	values, err := s.readValues(expressions)
+	if err != nil {
+		return nil, err
+	}
+	for i, key := range keys {
+		n := len(s.expressionsOf(key))
+		switch {
+		case key[0] == '@':
+			texts[i] = quoteVariable(key[1:]) + " = " + values[0].literal(true)
+		case changed[key].Default && key == "timestamp":
+			texts[i] = "timestamp = DEFAULT" // which goes on, while its value stands still
+		case key == settingCharsets:
+			texts[i] = fmt.Sprintf("character_set_client = %s, character_set_results = %s, collation_connection = %s",
+				values[0].literal(false), values[1].literal(false), values[2].literal(false))
+		default:
+			texts[i] = "SESSION " + key + " = " + values[0].literal(false)
+		}
+		values = values[n:]
+	}
+	return texts, nil
+}
+
+// expressionsOf gives what has to be read for a setting.
+func (s *session) expressionsOf(key string) []string {
+	switch {
+	case key[0] == '@':
+		return []string{quoteVariable(key[1:])}
+	case key == settingCharsets:
+		return []string{"@@SESSION.character_set_client", "@@SESSION.character_set_results", "@@SESSION.collation_connection"}
+	}
+	return []string{"@@SESSION." + key}
+}
+
+// quoteVariable gives a user variable's name as it reads in every sql_mode.
+func quoteVariable(name string) string { return "@" + quoteIdentifier(name) }

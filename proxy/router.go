@@ -1,0 +1,340 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/route"
+)
+
+// router is what a client's session has in front of sharded keyspaces: connections
+// to as many shards as its statements need, and what makes them one session.
+type router struct {
+	s        *session  // the client's: also the leg of the shard that it logged into
+	keyspace *Keyspace // the current one
+	database string    // the current one on its server, when that is not its own
+	legs     legs
+	tx       transaction
+	settings settings
+	prepared preparedStmts
+
+	// last is the leg that ran the latest statement alone; nil when several did, or none.
+	last    *session
+	several []*session // the legs that did
+	counts  counts     // what that statement left; of last it knows itself
+	warned  *warnings  // of it, where the legs do not have them any more; nil where they do
+	idLeg   *session   // that has the session's LAST_INSERT_ID(); nil for s
+	next    []string   // each SET TRANSACTION for the next one
+	// assigned are the user variables that the statement under way may set; opaque is
+	// a leg on which a program ran that may have set any.
+	assigned []string
+	opaque   *session
+
+	text  []byte // of the command under way
+	bound []byte // the text of an execution under way
+
+	indexes []int      // of shards, reused from statement to statement
+	room    route.Room // of the plan of a text under way
+
+	leaving    time.Time // since when the client is known to have left
+	committing bool      // several shards commit one after the other
+}
+
+func newRouter(s *session, k *Keyspace, database string) *router {
+	r := &router{s: s, keyspace: k}
+	if k.Shards == nil && database != k.Database {
+		r.database = database
+	}
+	r.legs.add(s)
+	return r
+}
+
+// command deals with the command at the front of the client's bytes.
+func (r *router) command(code byte, length int) error {
+	s := r.s
+	switch code {
+	case mysql.COM_QUIT:
+		s.boundary = true
+		return io.EOF
+	case mysql.COM_QUERY:
+		return r.takeQuery()
+	case mysql.COM_INIT_DB:
+		name, err := s.takeCommand()
+		if err != nil {
+			return err
+		}
+		return r.use(string(name))
+	case mysql.COM_PING:
+		return r.ping()
+	case mysql.COM_SET_OPTION:
+		return s.setOption()
+	case mysql.COM_PROCESS_KILL:
+		return s.processKill()
+	case mysql.COM_SHUTDOWN:
+		return s.refuseShutdown()
+	case mysql.COM_STMT_PREPARE, mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_SEND_LONG_DATA,
+		mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET, mysql.COM_STMT_FETCH:
+		s.answer.failed = false
+		return r.settle(r.prepared.command(r, code))
+	case comResetConnection:
+		return r.reset()
+	case mysql.COM_CHANGE_USER:
+		return r.changeUser()
+	case mysql.COM_FIELD_LIST, mysql.COM_STATISTICS, mysql.COM_DEBUG, mysql.COM_PROCESS_INFO:
+		return r.passAny(code)
+	}
+	return r.refuseCommand(code)
+}
+
+// refuseCommand refuses what means one server. The client's bytes are taken, so
+// that its next command is found.
+func (r *router) refuseCommand(code byte) error {
+	if _, err := r.s.takeCommand(); err != nil {
+		return err
+	}
+	return mysql.NewError(mysql.ER_UNKNOWN_COM_ERROR, fmt.Sprintf(
+		"seqgate does not relay the command %#x to sharded keyspaces; connect to one shard for it, as in the database name %s",
+		code, r.oneShard()))
+}
+
+// oneShard gives, as an example, the name under which a client reaches one shard alone.
+func (r *router) oneShard() string {
+	shard := r.shards()[0]
+	for _, name := range slices.Sorted(maps.Keys(r.s.srv.cfg.Keyspaces)) {
+		if k := r.s.srv.cfg.Keyspaces[name]; shard.Shard == "" && k.Shards != nil {
+			shard = k.Shards[0]
+		}
+	}
+	return "'" + shard.String() + "'"
+}
+
+// ping is answered here: which servers are there is of no one command's concern.
+func (r *router) ping() error {
+	if _, err := r.s.takeCommand(); err != nil {
+		return err
+	}
+	return r.s.replyOK(okPacket{status: r.status()})
+}
+
+// passAny passes a command to one shard of the current keyspace.
+func (r *router) passAny(code byte) error {
+	body, err := r.s.takeCommand()
+	if err != nil {
+		return err
+	}
+	leg, err := r.anyShard(r.shards()[0], r.leg)
+	if err != nil {
+		return err
+	}
+	as := shapeSingle
+	switch code {
+	case mysql.COM_FIELD_LIST:
+		as = shapeFieldList
+	case mysql.COM_PROCESS_INFO:
+		as = shapeResults
+	}
+	return r.on(leg, func() error {
+		if err := leg.send(append([]byte{code}, body...)); err != nil {
+			return err
+		}
+		return leg.relay(as)
+	})
+}
+
+// shards gives those of the current keyspace.
+func (r *router) shards() []*Keyspace { return r.keyspace.EachShard() }
+
+// on runs something that answers the client from a leg.
+func (r *router) on(leg *session, run func() error) error {
+	if leg != r.s {
+		leg.out = r.s.out
+	}
+	leg.boundary, leg.sent = false, false
+	leg.answer.failed = false
+	r.last = leg
+	lastID := leg.state.lastID
+	leg.answer.code = 0
+	err := run()
+	leg.boundary = !isConnectionFailure(err)
+	r.ownsLastID(leg, lastID)
+	if len(r.assigned) > 0 {
+		r.settings.noteVariables(leg, r.assigned) // also when it failed: up to there they may be set
+		r.assigned = nil
+	}
+	r.s.out = leg.out
+	r.s.answer.failed = leg.answer.failed
+	if leg.answer.failed {
+		r.s.noteError(leg.answer.code)
+	}
+	return err
+}
+
+// takeQuery takes a COM_QUERY, and runs its statements.
+func (r *router) takeQuery() error {
+	s := r.s
+	payload, size, err := s.frontPacket()
+	if err != nil {
+		return err
+	}
+	begin := s.textBegin(payload)
+	if begin == 0 {
+		s.front.skip(size)
+		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
+	}
+	text := payload
+	if size > 0 { // else it is a copy already
+		r.text = append(r.text[:0], payload...)
+		text = r.text
+		s.front.skip(size)
+	}
+	if err := s.permit(text[begin:]); err != nil {
+		return err
+	}
+	s.noteText(text[begin:])
+	if cap(r.text) > maxScratch {
+		defer func() { r.text, r.room = nil, route.Room{} }()
+	}
+	if s.has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(text[begin:]) {
+		return r.queryParts(text[:begin], text[begin:])
+	}
+	return r.query(text[:begin], text[begin:])
+}
+
+// queryParts runs a text of several statements one by one, up to the first that
+// fails, and tells their results as one answer.
+func (r *router) queryParts(attributes, text []byte) error {
+	s := r.s
+	attributes, text = bytes.Clone(attributes), bytes.Clone(parser.TrimEnd(text))
+	s.noteKind(meter.Several)
+	s.out.parts = true
+	defer func() { s.out.part, s.out.rest = nil, nil }()
+	for len(text) > 0 {
+		m, err := r.mode()
+		if err != nil {
+			return err
+		}
+		spans, err := parser.Split(nil, text, m)
+		var rest []byte // reads in another way, once what is before it has run
+		if len(spans) > 0 && err != nil {
+			last := spans[len(spans)-1]
+			rest, spans = text[last.Start:last.End], spans[:len(spans)-1]
+		}
+		if err != nil && !errors.Is(err, parser.ErrModeChange) {
+			rest, err = nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+				"seqgate does not take apart a compound statement among several in front of sharded keyspaces; send it alone")
+		} else {
+			err = nil
+		}
+		for i, span := range spans {
+			s.out.more = i < len(spans)-1 || len(rest) > 0 || err != nil
+			if failed, err := r.queryPart(attributes, text, span); failed || err != nil {
+				s.out.more = false
+				return err
+			}
+		}
+		if s.out.more = false; err != nil {
+			return err
+		}
+		text = rest
+	}
+	return nil
+}
+
+// queryPart runs one statement of several. It reports that the server refused it.
+func (r *router) queryPart(attributes, text []byte, span parser.Span) (failed bool, err error) {
+	s := r.s
+	s.out.part, s.out.rest = text[span.Start:span.End], text[span.End:]
+	s.answer.failed = false
+	err = r.query(attributes, s.out.part)
+	return s.answer.failed, err
+}
+
+// mode gives how SQL text reads in the session.
+func (r *router) mode() (parser.Mode, error) {
+	leg := r.settings.ahead // what was set last is not known elsewhere
+	if leg == nil {
+		var err error
+		if leg, err = r.anyLeg(); err != nil {
+			return parser.Mode{}, err
+		}
+	}
+	if err := leg.know(); err != nil {
+		return parser.Mode{}, err
+	}
+	return leg.state.mode, nil
+}
+
+// query runs one statement. attributes is what stands before its text in a COM_QUERY.
+func (r *router) query(attributes, sql []byte) error {
+	r.s.answer.failed = false
+	return r.settle(r.statement(attributes, sql))
+}
+
+// statement is query, but for what it may have done to the client's transaction.
+func (r *router) statement(attributes, sql []byte) error {
+	m, err := r.mode()
+	if err != nil {
+		return err
+	}
+	sql = r.resolveVersions(sql, m)
+	kind := parser.Sniff(sql)
+	r.s.noteKind(kindOf(kind))
+	if err := r.showTimeouts(kind, sql); err != nil {
+		return err
+	}
+	if t, ok := parser.ParseTransaction(sql, m); t.Verb != parser.NoTransaction {
+		return r.transact(t, ok, attributes, sql)
+	}
+	err = r.plan(attributes, sql, m)
+	r.forgetNext()
+	return err
+}
+
+// resolveVersions gives a text as the servers read its version comments, which are
+// taken to be of one version. One that cannot be read so stays as it is.
+func (r *router) resolveVersions(sql []byte, m parser.Mode) []byte {
+	if !parser.HasVersion(sql) {
+		return sql
+	}
+	if resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(r.s.conn.Version)); ok {
+		return resolved
+	}
+	return sql
+}
+
+// inTransaction reports whether one is open, on any leg.
+func (r *router) inTransaction() bool {
+	if r.tx.open && !r.tx.implicit {
+		return true
+	}
+	for _, leg := range r.legs.all {
+		if leg.inLegTransaction() {
+			return true
+		}
+	}
+	return false
+}
+
+// status gives the flags of an answer that no server made.
+func (r *router) status() uint16 {
+	status := r.s.answer.status &^ (mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_MORE_RESULTS_EXISTS)
+	if r.inTransaction() {
+		status |= mysql.SERVER_STATUS_IN_TRANS
+	}
+	return status
+}
+
+// done answers with an OK packet of seqgate's own.
+func (r *router) done() error {
+	r.ran(0, 0)
+	return r.s.replyOK(okPacket{status: r.status()})
+}

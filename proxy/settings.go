@@ -1,0 +1,55 @@
+package proxy
+
+import (
+	"cmp"
+	"errors"
+	"time"
+)
+
+// Settings are those of a Config that may change while a Server serves.
+type Settings struct {
+	Users                                                    []User
+	MaxConnections, MaxUserConnections                       int
+	HandshakeTimeout, IdleTimeout, ReadTimeout, WriteTimeout time.Duration
+	SlowStatement, Quiet                                     time.Duration
+}
+
+// ErrUsersKind is that of settings with users for a server that has none, or without for one that has.
+var ErrUsersKind = errors.New("whether users are listed cannot change while seqgate runs")
+
+// Change has the settings count from now on: the users and the limits for logins, the rights of users and the idle
+// timeout for sessions that there are, too. Sessions of users that are gone may only read. The error is ErrUsersKind;
+// nothing has changed then.
+func (s *Server) Change(to Settings) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if (to.Users == nil) != (s.cfg.Users == nil) {
+		return ErrUsersKind
+	}
+	cfg := s.cfg
+	cfg.Users, cfg.MaxConnections, cfg.MaxUserConnections = to.Users, to.MaxConnections, to.MaxUserConnections
+	cfg.HandshakeTimeout, cfg.IdleTimeout = cmp.Or(to.HandshakeTimeout, DefaultHandshakeTimeout), to.IdleTimeout
+	cfg.ReadTimeout, cfg.WriteTimeout, cfg.SlowStatement = to.ReadTimeout, to.WriteTimeout, to.SlowStatement
+	cfg.Quiet = to.Quiet
+	s.changed.Store(&cfg)
+	if len(s.listeners) > 0 && !s.draining.Load() {
+		s.startSweep()
+	}
+	return nil
+}
+
+// settings gives the configuration with the settings of now.
+func (s *Server) settings() *Config {
+	if cfg := s.changed.Load(); cfg != nil {
+		return cfg
+	}
+	return &s.cfg
+}
+
+// startSweep has idle sessions ended, if they are to be. s.mu is held.
+func (s *Server) startSweep() {
+	if !s.sweeping && s.settings().IdleTimeout > 0 {
+		s.sweeping = true
+		s.sweep.Go(s.sweepIdle)
+	}
+}

@@ -1,0 +1,124 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+)
+
+// sessionRow is a client's session.
+type sessionRow struct {
+	id       uint64
+	thread   uint32
+	user     string
+	host     string
+	keyspace *Keyspace
+	pinned   bool
+}
+
+// showSessions gives the sessions of the client's own user, as SHOW PROCESSLIST does
+// for one without the privilege PROCESS: of other users seqgate does not know who
+// may see them. What they do is the server's to tell.
+func (d *ownStatement) showSessions() (shown, error) {
+	result := shown{columns: []resultColumn{integerColumn("Id"), textColumn("User", 32), textColumn("Host", 261), textColumn("Keyspace", 64), textColumn("Database", 64),
+		textColumn("Command", 16), integerColumn("Time"), textColumn("State", 64)}}
+	sessions := d.srv.sessionRows(func(s *session) bool { return s.user == d.user })
+	doing, err := doing(d.ctx, d.keyspace, sessions)
+	if err != nil {
+		return result, err
+	}
+	for _, s := range sessions {
+		now := doing.of(s.thread)
+		result.rows = append(result.rows, []string{strconv.FormatUint(s.id, 10), s.user, s.host, s.keyspace.Name,
+			now.database, now.command, now.time, now.state})
+	}
+	return result, nil
+}
+
+// SessionStatus is a client's session, as SHOW SEQGATE SESSIONS tells of it: nothing of what its statements say.
+type SessionStatus struct {
+	ID                             uint64
+	User, Host, Keyspace           string
+	Database, Command, Time, State string // as the server tells; Time is in seconds
+	Pinned                         bool   // its connection to the server will be no other session's after it
+}
+
+// Sessions returns the sessions of all clients by their ids, of as many as most, and how many there are. It asks the
+// servers what they do. With an error, the list is without what could not be asked.
+func (s *Server) Sessions(ctx context.Context, most int) (all []SessionStatus, total int, err error) {
+	rows := s.sessionRows(func(*session) bool { return true })
+	total, rows = len(rows), rows[:min(most, len(rows))]
+	byServer := make(map[string]activities)
+	for _, row := range rows {
+		addr := row.keyspace.Backend.Addr
+		if _, asked := byServer[addr]; !asked {
+			found, askErr := doing(ctx, row.keyspace, rows)
+			byServer[addr], err = found, errors.Join(err, askErr)
+		}
+		now := byServer[addr].of(row.thread)
+		all = append(all, SessionStatus{
+			ID: row.id, User: row.user, Host: row.host, Keyspace: row.keyspace.Name,
+			Database: now.database, Command: now.command, Time: now.time, State: now.state, Pinned: row.pinned,
+		})
+	}
+	return all, total, err
+}
+
+// sessionRows gives those sessions by their ids.
+func (s *Server) sessionRows(keep func(*session) bool) (all []sessionRow) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, session := range s.sessions {
+		if session != nil && keep(session) {
+			all = append(all, sessionRow{uint64(session.id), session.threadID.Load(), session.user, hostOf(session.front), session.keyspace,
+				s.isPinned(session)})
+		}
+	}
+	slices.SortFunc(all, func(a, b sessionRow) int { return cmp.Compare(a.id, b.id) })
+	return all
+}
+
+// isPinned reports whether the session's connection is no other's after it. Without a list of users each connection to a
+// server is its client's alone.
+func (s *Server) isPinned(session *session) bool { return s.pools == nil || session.unpoolable.Load() }
+
+func hostOf(c net.Conn) string {
+	if addr := c.RemoteAddr(); addr.Network() != "unix" {
+		return addr.String()
+	}
+	return "localhost"
+}
+
+// doing asks the server of a keyspace what its threads of the sessions do. Threads on
+// other servers are left out.
+func doing(ctx context.Context, k *Keyspace, sessions []sessionRow) (activities, error) {
+	var ids []uint32
+	for _, s := range sessions {
+		if s.thread != 0 && s.keyspace.Backend.Addr == k.Backend.Addr {
+			ids = append(ids, s.thread)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := processesOf(ctx, k.DB, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server what its sessions do: %w", err)
+	}
+	return found, nil
+}
+
+// activities is what a server's threads do, by their ids.
+type activities map[uint32]process
+
+// of gives what a thread does; one that the server does not know does nothing.
+func (a activities) of(thread uint32) process {
+	if now, ok := a[thread]; ok {
+		return now
+	}
+	return process{command: "Sleep", time: "0"}
+}

@@ -1,0 +1,158 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// The log of slow statements: one line for each that takes Config.SlowStatement or longer, from its first byte to the
+// last of its answer, without its values.
+
+const (
+	maxSlowText     = 8 << 10 // bytes of a text that its digest is made of
+	maxSlowPrepared = 1 << 10 // prepared statements that a session remembers the digests of
+)
+
+// slowLog is what a session keeps for that, while slow statements are logged.
+type slowLog struct {
+	began    time.Time
+	text     []byte            // of the command under way
+	prepared map[uint32]string // digests by the id of a prepared statement
+}
+
+// beginSlow notes what runs from now on.
+func (s *session) beginSlow() {
+	s.slow.began, s.slow.text = time.Now(), nil
+	for _, leg := range s.allLegs() {
+		leg.answer.rows = 0
+	}
+}
+
+// noteText keeps the text of the command under way, which the client's buffer will not.
+func (s *session) noteText(sql []byte) {
+	s.noteLook(sql)
+	if s.srv.settings().SlowStatement > 0 {
+		s.slow.text = append([]byte(nil), sql[:min(len(sql), maxSlowText)]...)
+	}
+}
+
+// endSlow logs the command that has ended, if it was slow. failed is the error that ended it, if one did.
+func (s *session) endSlow(least time.Duration, failed error) {
+	took := time.Since(s.slow.began)
+	if s.lastCommand == mysql.COM_STMT_PREPARE {
+		s.rememberDigest()
+	}
+	if took >= least && isStatement(s.lastCommand) {
+		s.log.Warn("slow statement", "user", s.user, "keyspace", s.currentKeyspace(), "shards", s.usedShards(), "duration", took,
+			"rows", s.rowsRead(), "failed", failed != nil || s.answer.failed, "statement", s.digest())
+	}
+	s.slow.text = nil
+}
+
+// isStatement reports whether a command runs or prepares a statement.
+func isStatement(code byte) bool {
+	switch code {
+	case mysql.COM_QUERY, mysql.COM_STMT_PREPARE, mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH:
+		return true
+	}
+	return false
+}
+
+// digest gives the command under way without its values.
+func (s *session) digest() string {
+	switch s.lastCommand {
+	case mysql.COM_QUERY, mysql.COM_STMT_PREPARE:
+		return s.digestOf(s.slow.text)
+	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH:
+		return s.slow.prepared[s.lastPrepared]
+	}
+	return ""
+}
+
+func (s *session) digestOf(sql []byte) string {
+	modes := parser.Readings(sql, s.mariaDB)
+	if s.state.environmentKnown {
+		modes = []parser.Mode{s.state.mode}
+	}
+	return string(parser.AppendDigest(nil, sql, modes))
+}
+
+// rememberDigest keeps what an execution of the statement that was prepared will be logged as.
+func (s *session) rememberDigest() {
+	id := s.lastStmt
+	if s.router != nil {
+		id = s.router.prepared.last
+	}
+	if id == 0 || len(s.slow.prepared) >= maxSlowPrepared {
+		return
+	}
+	if s.slow.prepared == nil {
+		s.slow.prepared = make(map[uint32]string)
+	}
+	s.slow.prepared[id] = s.digestOf(s.slow.text)
+}
+
+// statementIDEnd is where the id of a prepared statement ends in the commands that are about one.
+const statementIDEnd = 5
+
+// noteStatementID notes which prepared statement a command is about.
+func (s *session) noteStatementID() {
+	body := s.front.unread()[headerSize:]
+	s.lastCommand, s.lastPrepared, s.looked = body[0], 0, false
+	switch body[0] {
+	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH, mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET:
+		if len(body) >= statementIDEnd {
+			s.lastPrepared = binary.LittleEndian.Uint32(body[1:])
+		}
+	}
+	switch body[0] {
+	case mysql.COM_STMT_CLOSE:
+		delete(s.slow.prepared, s.lastPrepared)
+	case comResetConnection, mysql.COM_CHANGE_USER:
+		s.slow.prepared = nil
+	}
+}
+
+// allLegs gives the connections to servers that the session has.
+func (s *session) allLegs() []*session {
+	if s.router == nil {
+		return []*session{s}
+	}
+	return s.router.legs.all
+}
+
+// rowsRead is how many rows the servers sent for the command; those that several shards sent may be fewer for the client.
+func (s *session) rowsRead() (n uint64) {
+	for _, leg := range s.allLegs() {
+		n += leg.answer.rows
+	}
+	return n
+}
+
+// usedShards gives the shards that ran the latest statement, with a comma between them.
+func (s *session) usedShards() string {
+	if s.router == nil {
+		return s.keyspace.Shard
+	}
+	used := s.router.several
+	if s.router.last != nil {
+		used = []*session{s.router.last}
+	}
+	var names []string
+	for _, leg := range used {
+		names = append(names, leg.keyspace.String())
+	}
+	return strings.Join(names, ",")
+}
+
+func (s *session) currentKeyspace() string {
+	if s.router != nil && s.router.keyspace != nil {
+		return s.router.keyspace.Name
+	}
+	return s.keyspace.Name
+}

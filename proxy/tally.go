@@ -1,0 +1,265 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/handshake"
+	"github.com/seqgate/seqgate/proxy/meter"
+)
+
+// tally is what a client's session notes of the command under way, and where it counts it afterwards.
+type tally struct {
+	stripe  *meter.Stripe // nil: nothing is counted
+	began   time.Time
+	kind    meter.Kind
+	class   meter.Class
+	code    uint16                // of the error that the client was told
+	several []*session            // those of the router when the command began
+	planned meter.Kind            // of the statement being prepared
+	kinds   map[uint32]meter.Kind // of prepared statements, by id
+	open    *atomic.Int64         // counts the connection to the server that is in use; nil while there is none
+}
+
+// beginTally begins the count of a command that has just come.
+func (s *session) beginTally() {
+	t := &s.tally
+	t.began, t.kind, t.class, t.code = time.Now(), meter.None, meter.NoError, 0
+	s.answer.fails = 0
+	if s.router != nil {
+		t.several = s.router.several
+	}
+}
+
+// endTally counts a command that has been answered.
+func (s *session) endTally() {
+	t := &s.tally
+	if t.kind == meter.None || t.stripe == nil {
+		return
+	}
+	if s.router == nil && s.answer.fails > 0 {
+		t.class = meter.ClassOf(s.answer.code)
+	}
+	t.stripe.Command(t.kind, time.Since(t.began), t.class, s.routeTaken())
+}
+
+// routeTaken says where the statement under way ran.
+func (s *session) routeTaken() meter.Route {
+	r := s.router
+	switch {
+	case r == nil || s.tally.kind == meter.Command || s.tally.kind == meter.Prepare:
+		return meter.NoRoute
+	case r.last != nil:
+		return meter.Single
+	case len(r.several) > 1 && (len(s.tally.several) == 0 || &r.several[0] != &s.tally.several[0]):
+		return meter.Scatter
+	case len(r.several) == 1 && (len(s.tally.several) == 0 || &r.several[0] != &s.tally.several[0]):
+		return meter.Single
+	}
+	return meter.Local
+}
+
+// client gives the session of the client that a leg works for.
+func (s *session) client() *session {
+	if s.legOf != nil {
+		return s.legOf.s
+	}
+	return s
+}
+
+// noteCommand notes of which kind a command is by its code; statements are told apart later.
+func (s *session) noteCommand(code byte) {
+	switch code {
+	case mysql.COM_QUIT, mysql.COM_STMT_CLOSE, mysql.COM_STMT_SEND_LONG_DATA:
+	case mysql.COM_QUERY, mysql.COM_STMT_EXECUTE, comStmtBulkExecute:
+		s.tally.kind = meter.Other
+	case mysql.COM_STMT_PREPARE:
+		s.tally.kind = meter.Prepare
+	default:
+		s.tally.kind = meter.Command
+	}
+}
+
+// noteKind notes of which kind the statement under way is. A text of several statements stays that, and what is
+// prepared is kept for its executions.
+func (s *session) noteKind(k meter.Kind) {
+	switch t := &s.client().tally; {
+	case t.kind == meter.Several, t.kind == meter.InsertFilled && k == meter.Insert:
+	case t.kind == meter.Prepare:
+		t.planned = k
+	default:
+		t.kind = k
+	}
+}
+
+// noteFilled notes that the statement under way got ids.
+func (s *session) noteFilled() {
+	if t := &s.client().tally; t.kind == meter.Insert || t.kind == meter.Other {
+		t.kind = meter.InsertFilled
+	}
+}
+
+// noteError notes with which error the command under way is answered.
+func (s *session) noteError(code uint16) {
+	t := &s.client().tally
+	t.class, t.code = meter.ClassOf(code), code
+}
+
+// keepKind keeps the kind of a statement that was prepared under this id.
+func (s *session) keepKind(id uint32) {
+	t := &s.client().tally
+	if t.planned == meter.None || s.told != 0 { // those of a routed session have other ids
+		return
+	}
+	if t.kinds == nil {
+		t.kinds = make(map[uint32]meter.Kind)
+	}
+	t.kinds[id], t.planned = t.planned, meter.None
+}
+
+// forgetKind forgets the kind of the statement that the command under way closes.
+func (s *session) forgetKind() error {
+	length, _, err := s.front.header()
+	if err == nil && len(s.tally.kinds) > 0 && length >= executeFlags {
+		if err = s.front.need(headerSize + executeFlags); err == nil {
+			delete(s.tally.kinds, binary.LittleEndian.Uint32(s.front.unread()[headerSize+1:]))
+		}
+	}
+	if err != nil {
+		return &frontError{err}
+	}
+	return nil
+}
+
+// noteExecuted notes that the prepared statement with this id is executed.
+func (s *session) noteExecuted(id uint32) {
+	if k, ok := s.tally.kinds[id]; ok {
+		s.noteKind(k)
+	}
+}
+
+// kindOf gives the kind of a statement with these first keywords.
+func kindOf(k parser.Kind) meter.Kind {
+	switch k {
+	case parser.Select, parser.With:
+		return meter.Select
+	case parser.Insert, parser.Replace, parser.Load:
+		return meter.Insert
+	case parser.Update:
+		return meter.Update
+	case parser.Delete:
+		return meter.Delete
+	case parser.Next:
+		return meter.Next
+	case parser.Begin, parser.Commit, parser.Rollback:
+		return meter.Transaction
+	case parser.Set, parser.Use:
+		return meter.Set
+	case parser.Show:
+		return meter.Show
+	case parser.DDL:
+		return meter.DDL
+	case parser.Kill:
+		return meter.Admin
+	case parser.Prepare, parser.Deallocate:
+		return meter.Prepare
+	}
+	return meter.Other
+}
+
+// startAnswer begins to follow the server's answer to a command that was sent to it.
+func (s *session) startAnswer(as shape) {
+	if s.back.queries != nil {
+		s.back.queries.Add(1)
+	}
+	s.answer.start(as, s.capabilities)
+	s.call.answered = true
+}
+
+// countFront has the client's bytes counted.
+func (s *session) countFront() {
+	if s.srv.meter == nil {
+		return
+	}
+	s.tally.stripe = s.srv.meter.Stripe(s.id)
+	s.front.read, s.front.written = s.tally.stripe.Bytes()
+}
+
+// countBack counts the connection to the server that the session has from now on, and what passes over it.
+func (s *session) countBack() {
+	s.uncountBack()
+	b := s.srv.backends[s.keyspace]
+	if b == nil {
+		return
+	}
+	stripe := b.Stripe(s.id)
+	s.back.read, s.back.written, s.back.queries = &stripe.In, &stripe.Out, &stripe.Queries
+	s.tally.open = b.Open()
+	s.tally.open.Add(1)
+}
+
+// uncountBack ends the count of the connection to the server, if there is one.
+func (s *session) uncountBack() {
+	if s.tally.open != nil {
+		s.tally.open.Add(-1)
+		s.tally.open = nil
+	}
+}
+
+// uncountBacks is uncountBack of the session and its legs, after a fault.
+func (s *session) uncountBacks() {
+	if s.router != nil {
+		s.router.legs.others(s, (*session).uncountBack)
+	}
+	s.uncountBack()
+}
+
+// refusalOf says why a client was not let in, by the error of that.
+func refusalOf(err error) meter.Refusal {
+	var header *proxyHeaderError
+	var connect *backend.ConnectError
+	var lost *backendError
+	var own *mysql.MyError
+	var relayed *handshake.Refused
+	var front *frontError
+	var atLogin *handshake.FrontError
+	var network net.Error
+	switch {
+	case errors.As(err, &header):
+		return meter.RefusedHeader
+	case errors.As(err, &connect), errors.As(err, &lost):
+		return meter.RefusedBackend
+	case errors.As(err, &own):
+		return refusalFor(own.Code)
+	case errors.As(err, &relayed):
+		return refusalFor(relayed.MySQL().Code)
+	case errors.As(err, &front), errors.As(err, &atLogin), errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return meter.RefusedLeft
+	}
+	return meter.RefusedOther
+}
+
+func refusalFor(code uint16) meter.Refusal {
+	switch code {
+	case mysql.ER_CON_COUNT_ERROR:
+		return meter.RefusedLimit
+	case mysql.ER_USER_LIMIT_REACHED, mysql.ER_TOO_MANY_USER_CONNECTIONS:
+		return meter.RefusedUser
+	case erSecureTransportRequired:
+		return meter.RefusedTLS
+	case errUnreachable:
+		return meter.RefusedBackend
+	}
+	if meter.ClassOf(code) == meter.Access {
+		return meter.RefusedLogin
+	}
+	return meter.RefusedOther
+}

@@ -1,0 +1,273 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/meter"
+)
+
+// tracing is the span of a client's statement under way; its legs have it in common.
+type tracing struct {
+	tracer Tracer
+	ctx    context.Context // with the span; nil between statements
+	end    endSpan         // nil: nobody will see it
+	ids    int64           // that were filled in
+
+	operation, keyspace, text string // of the statement when it began; text is without values
+}
+
+// call is a leg's span of a command that its server runs, or of several that are sent at once. The zero value is that of none.
+type call struct {
+	end      endSpan
+	rows     uint64 // that the answers had when it began
+	ahead    int    // how many answers come before that to the latest command
+	answered bool   // an answer is being read, or was
+}
+
+func newTracing(tracer Tracer) *tracing {
+	if tracer == nil {
+		return nil
+	}
+	return &tracing{tracer: tracer}
+}
+
+// spanContext is what is done for the statement under way is done in.
+func (s *session) spanContext() context.Context {
+	if s.trace == nil || s.trace.ctx == nil {
+		return s.ctx
+	}
+	return s.trace.ctx
+}
+
+// noteIDs notes that the statement under way got n ids.
+func (s *session) noteIDs(n int64) {
+	if s.trace != nil {
+		s.trace.ids += n
+	}
+}
+
+// beginStatement begins the span of a command that is a statement, whose first packet has this length. What the client
+// says of its own trace is looked for in what a buffer holds.
+func (s *session) beginStatement(code byte, length int) error {
+	switch code {
+	case mysql.COM_QUERY, mysql.COM_STMT_PREPARE, mysql.COM_STMT_EXECUTE, comStmtBulkExecute:
+	default:
+		return nil
+	}
+	n := min(length, smallBuffer-headerSize)
+	if err := s.front.need(headerSize + n); err != nil {
+		return &frontError{err}
+	}
+	sql, kind := s.statementOf(code, s.front.unread()[headerSize:][:n])
+	t, ctx := s.trace, s.ctx
+	if parent, state := parser.TraceContext(sql); parent != "" {
+		ctx = t.tracer.Continue(ctx, parent, state)
+	}
+	t.ids = 0
+	for _, leg := range s.allLegs() {
+		leg.answer.rows = 0
+	}
+	t.operation, t.keyspace = operation(kind), s.currentKeyspace()
+	t.ctx, t.end = t.tracer.Start(ctx, "server", spanName(t.operation, t.keyspace))
+	if t.text = ""; t.end != nil && len(sql) > 0 {
+		t.text = s.digestOf(sql[:min(len(sql), maxSlowText)])
+	}
+	return nil
+}
+
+// statementOf gives the text of a command, as far as it has one and payload goes, and the statement's kind.
+func (s *session) statementOf(code byte, payload []byte) (sql []byte, kind meter.Kind) {
+	switch code {
+	case mysql.COM_QUERY:
+		if begin := s.textBegin(payload); begin > 0 {
+			sql = payload[begin:]
+		}
+		return sql, kindOf(parser.Sniff(sql))
+	case mysql.COM_STMT_PREPARE:
+		return payload[1:], meter.Prepare
+	}
+	return nil, s.preparedKind(payload)
+}
+
+// preparedKind gives the kind of the statement that a command executes.
+func (s *session) preparedKind(payload []byte) meter.Kind {
+	const head = 5 // the command and the id
+	if len(payload) < head {
+		return meter.Other
+	}
+	id := binary.LittleEndian.Uint32(payload[1:])
+	if r := s.router; r != nil {
+		if st := r.prepared.all[id]; st != nil {
+			return kindOf(parser.Sniff(st.sql))
+		}
+		return meter.Other
+	}
+	if kind, ok := s.tally.kinds[id]; ok {
+		return kind
+	}
+	return meter.Other
+}
+
+// statementAttrs is what is told of a statement that has ended, but for its error. The names are those of OpenTelemetry's
+// semantic conventions for databases, as far as these have one.
+func (s *session) statementAttrs() []slog.Attr {
+	t := s.trace
+	attrs := append(make([]slog.Attr, 0, 11), slog.String("db.system.name", "mysql"), slog.String("db.namespace", t.keyspace),
+		slog.String("user.name", s.user), slog.String("seqgate.statement.kind", s.tally.kind.String()))
+	if t.operation != "" {
+		attrs = append(attrs, slog.String("db.operation.name", t.operation))
+	}
+	if t.text != "" {
+		attrs = append(attrs, slog.String("db.query.text", t.text))
+	}
+	if t.ids > 0 {
+		attrs = append(attrs, slog.Int64("seqgate.ids", t.ids))
+	}
+	if route := s.routeTaken(); route != meter.NoRoute {
+		attrs = append(attrs, slog.String("seqgate.route", route.String()))
+	}
+	return attrs
+}
+
+// operation names what a statement does by SQL's keyword; it is empty for a kind that has none.
+func operation(kind meter.Kind) string {
+	switch kind {
+	case meter.Select:
+		return "SELECT"
+	case meter.Insert, meter.InsertFilled:
+		return "INSERT"
+	case meter.Update:
+		return "UPDATE"
+	case meter.Delete:
+		return "DELETE"
+	case meter.Next:
+		return "NEXT VALUE"
+	case meter.Set:
+		return "SET"
+	case meter.Show:
+		return "SHOW"
+	case meter.Prepare:
+		return "PREPARE"
+	}
+	return ""
+}
+
+// spanName is what the conventions name a span of a database's client.
+func spanName(operation, target string) string {
+	if operation == "" {
+		return target
+	}
+	return operation + " " + target
+}
+
+// endStatement ends the statement's span, and those of calls that an error has cut.
+func (s *session) endStatement(err error) {
+	t := s.trace
+	if t.end != nil {
+		s.endCalls(err)
+		attrs, code := s.statementAttrs(), s.toldCode()
+		if code == 0 {
+			attrs = append(attrs, slog.Uint64("db.response.returned_rows", s.toldRows()))
+		}
+		t.end(failure(code, err), withCode(attrs, code)...)
+	}
+	t.ctx, t.end = nil, nil
+}
+
+// toldCode is the number of the error that the client was told; 0 for none.
+func (s *session) toldCode() uint16 {
+	if s.router == nil && s.answer.fails > 0 {
+		return s.answer.code
+	}
+	return s.tally.code
+}
+
+// toldRows is how many rows the client was told, as far as servers sent them.
+func (s *session) toldRows() uint64 {
+	switch r := s.router; {
+	case r == nil:
+		return s.answer.rows
+	case r.last != nil:
+		return r.last.answer.rows
+	default:
+		return r.counts.found
+	}
+}
+
+// endCalls ends the calls of all legs that have not come to their ends.
+func (s *session) endCalls(err error) {
+	for _, leg := range s.allLegs() {
+		if leg.call.end != nil {
+			leg.endCall(err)
+		}
+	}
+}
+
+// beginCall begins the span of a command that is about to be sent to the server, for a statement.
+func (s *session) beginCall() {
+	if s.trace.end == nil || s.call.end != nil && !s.call.answered {
+		return // a part of the same command
+	}
+	if s.call.end != nil {
+		s.endCall(nil)
+	}
+	attrs := []slog.Attr{slog.String("db.system.name", "mysql"), slog.String("db.namespace", s.keyspace.Name),
+		slog.String("server.address", s.keyspace.Backend.Addr)}
+	if s.keyspace.Shard != "" {
+		attrs = append(attrs, slog.String("seqgate.shard", s.keyspace.Shard))
+	}
+	_, end := s.trace.tracer.Start(s.trace.ctx, "client", "call "+s.keyspace.String(), attrs...)
+	s.call = call{end: end, rows: s.answer.rows}
+}
+
+// endAnswer notes that an answer has come.
+func (s *session) endAnswer() {
+	if s.call.ahead > 0 {
+		s.call.ahead--
+		return
+	}
+	s.endCall(nil)
+}
+
+// endCall ends the span of the server's command. err is why there is no answer, if so.
+func (s *session) endCall(err error) {
+	c := s.call
+	s.call = call{}
+	var code uint16
+	if c.answered && s.answer.failed {
+		code = s.answer.code
+	}
+	attrs := []slog.Attr{slog.Uint64("db.response.returned_rows", s.answer.rows-min(c.rows, s.answer.rows))}
+	c.end(failure(code, err), withCode(attrs, code)...)
+}
+
+// withCode adds the number of a server's error, if there was one.
+func withCode(attrs []slog.Attr, code uint16) []slog.Attr {
+	if code == 0 {
+		return attrs
+	}
+	text := strconv.Itoa(int(code))
+	return append(attrs, slog.String("db.response.status_code", text), slog.String("error.type", text))
+}
+
+// errNoAnswer stands for errors of connections.
+var errNoAnswer = errors.New("the connection failed")
+
+// failure is an error as spans tell it: texts of servers quote values.
+func failure(code uint16, err error) error {
+	switch {
+	case code != 0:
+		return fmt.Errorf("error %d", code)
+	case err != nil:
+		return errNoAnswer
+	}
+	return nil
+}

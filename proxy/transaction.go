@@ -1,0 +1,303 @@
+package proxy
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// transaction is the client's own over all shards. It begins on a shard when a
+// statement first needs that.
+type transaction struct {
+	open       bool
+	implicit   bool   // by autocommit=0: it is told of once a shard has begun it
+	begin      string // the statement that began it, as each shard gets it
+	readOnly   bool
+	preceding  []string // each SET TRANSACTION that is for it
+	name       string   // of an XA transaction; empty before it begins on a shard, and for others
+	savepoints []string // set in it, the oldest first
+}
+
+// transact runs a statement that begins, ends or marks a transaction.
+func (r *router) transact(t parser.TransactionStmt, ok bool, attributes, sql []byte) error {
+	if t.Verb == parser.OtherTransaction {
+		return r.unsupported("XA statements over several shards", "let seqgate commit (transactions: xa), or connect to one shard")
+	}
+	if !ok && r.sharded() && parser.Sniff(sql) == parser.Carrier {
+		return r.unsupported("compound statements", "connect to one shard for it, as in the database name "+r.oneShard())
+	}
+	if !ok {
+		return r.passHome(attributes, sql) // for the server's own syntax error
+	}
+	r.forgetLast()
+	switch t.Verb {
+	case parser.BeginTransaction:
+		return r.beginTransaction(t, sql)
+	case parser.CommitTransaction:
+		return r.endTransaction(t, r.commitAsked)
+	case parser.RollbackTransaction:
+		return r.endTransaction(t, func() error {
+			r.rollback()
+			return nil
+		})
+	}
+	return r.savepoint(t, attributes, sql)
+}
+
+func (r *router) beginTransaction(t parser.TransactionStmt, sql []byte) error {
+	if t.Snapshot && !t.ReadOnly && r.xa() {
+		return r.unsupported("WITH CONSISTENT SNAPSHOT in transactions that commit in two phases", "add READ ONLY")
+	}
+	if err := r.commit(); err != nil { // as each server does
+		return err
+	}
+	r.tx = transaction{open: true, begin: string(parser.TrimEnd(sql)), readOnly: t.ReadOnly, preceding: r.next}
+	r.next = nil
+	if t.Snapshot { // of this moment, on each shard
+		if _, err := r.legsOf(r.shards()); err != nil {
+			return err
+		}
+	}
+	return r.done()
+}
+
+// beginImplicitly begins the transaction that any statement is in with autocommit=0.
+func (r *router) beginImplicitly() {
+	if !r.tx.open && !r.autocommit() {
+		r.tx = transaction{open: true, implicit: true, begin: startTransaction, preceding: r.next}
+		r.next = nil
+	}
+}
+
+// enter sees to it that a leg is in the client's transaction, if there is one.
+func (r *router) enter(leg *session) error {
+	r.beginImplicitly()
+	switch {
+	case !r.tx.open && !leg.preceded:
+		return r.precede(leg, r.next)
+	case !r.tx.open || leg.begun:
+		return nil
+	}
+	if err := r.precede(leg, r.tx.preceding); err != nil {
+		return err
+	}
+	if err := leg.quietly(r.beginText(leg)); err != nil {
+		return err
+	}
+	leg.begun = true
+	for _, name := range r.tx.savepoints {
+		if err := leg.quietly("SAVEPOINT " + quoteIdentifier(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginText gives the statement that begins the client's transaction on a leg.
+func (r *router) beginText(leg *session) string {
+	if !r.xa() || r.tx.readOnly {
+		return r.tx.begin
+	}
+	if r.tx.name == "" {
+		r.tx.name = r.s.srv.decisions.next()
+	}
+	leg.xid = xid(r.tx.name, leg.keyspace)
+	return "XA START " + leg.xid
+}
+
+// xa reports whether transactions commit in two phases.
+func (r *router) xa() bool { return r.s.srv.decisions != nil }
+
+// endTransaction is COMMIT or ROLLBACK, answered with OK.
+func (r *router) endTransaction(t parser.TransactionStmt, end func() error) error {
+	begin := r.tx
+	if !begin.open {
+		begin.begin, begin.preceding = startTransaction, r.next
+	}
+	r.next = nil
+	if err := end(); err != nil {
+		return err
+	}
+	if t.Chain { // as a server does, also where none was open
+		r.tx = transaction{open: true, begin: begin.begin, readOnly: begin.readOnly, preceding: begin.preceding}
+	}
+	if err := r.done(); err != nil || !t.Release {
+		return err
+	}
+	return io.EOF
+}
+
+// involved gives the legs on which a transaction may be open.
+func (r *router) involved() []*session {
+	var legs []*session
+	for _, leg := range r.legs.all {
+		if leg.inLegTransaction() {
+			legs = append(legs, leg)
+		}
+	}
+	return legs
+}
+
+// commitAsked is the client's COMMIT. Before the first of several shards commits, the
+// others have to answer: a connection may have been lost since their latest statement.
+func (r *router) commitAsked() error {
+	legs := r.involved()
+	if len(legs) > 1 && !slices.ContainsFunc(legs, (*session).legEnded) && r.tx.name == "" {
+		if err := pingAll(legs[1:]); err != nil {
+			return err
+		}
+	}
+	return r.commit()
+}
+
+// pingAll asks servers for a sign of life, all at once.
+func pingAll(legs []*session) error {
+	var first error
+	sent := 0
+	for _, leg := range legs {
+		if first = leg.send([]byte{mysql.COM_PING}); first != nil {
+			break
+		}
+		sent++
+	}
+	for _, leg := range legs[:sent] {
+		if err := leg.drop(shapeSingle); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// commit commits on each shard in the order in which the transaction came to them.
+// What a shard has committed stays when a later one fails: the error says so. A
+// transaction of one shard is that server's own.
+func (r *router) commit() error {
+	legs, name := r.involved(), r.tx.name
+	if slices.ContainsFunc(legs, (*session).legEnded) {
+		return errLegEnded // before any of them commits
+	}
+	r.tx = transaction{}
+	if name != "" && len(legs) > 0 {
+		return r.commitXA(name, legs)
+	}
+	r.committing = len(legs) > 1
+	defer func() { r.committing = false }()
+	for i, leg := range legs {
+		err := leg.quietly(commitText)
+		leg.outOfTransaction()
+		if err == nil {
+			continue
+		}
+		if isConnectionFailure(err) {
+			leg.lose()
+		}
+		r.rollbackOn(legs[i+1:])
+		if i == 0 {
+			return err
+		}
+		return partlyCommitted(legs[:i], leg, err)
+	}
+	return nil
+}
+
+// partlyCommitted tells of a transaction that some shards committed and one did not.
+func partlyCommitted(done []*session, failed *session, err error) error {
+	names := make([]string, len(done))
+	for i, leg := range done {
+		names[i] = leg.keyspace.String()
+	}
+	text := fmt.Sprintf("the transaction was committed on %s, and failed on %s (%s); what is committed stays: check the rows, or set transactions: xa",
+		strings.Join(names, ", "), failed.keyspace, clientErrorText(err))
+	return mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, text)
+}
+
+// rollback rolls back on all shards.
+func (r *router) rollback() {
+	legs := r.involved()
+	r.tx = transaction{}
+	r.rollbackOn(legs)
+}
+
+// rollbackOn rolls back on legs. The connection of one that fails is given up: by its
+// end the server rolls back too, or recovery does what is prepared.
+func (r *router) rollbackOn(legs []*session) {
+	sent := make([]bool, len(legs))
+	for i, leg := range legs {
+		sent[i] = leg.xid == "" && !leg.legEnded() && leg.sendText(rollbackText) == nil
+	}
+	for i, leg := range legs {
+		var err error
+		switch {
+		case sent[i]:
+			err = leg.drop(shapeResults)
+		case leg.xid != "" && !leg.legEnded():
+			err = leg.rollbackXA()
+		default:
+			err = errLegEnded
+		}
+		leg.outOfTransaction()
+		if err == nil {
+			continue
+		}
+		r.s.log.Debug("a shard is left to roll back by itself", "shard", leg.keyspace.String(), "err", err)
+		if !leg.lost {
+			leg.lose()
+		}
+	}
+}
+
+// outOfTransaction notes that the client's transaction is over on a leg.
+func (s *session) outOfTransaction() {
+	s.begun, s.xid = false, ""
+	s.answer.status &^= mysql.SERVER_STATUS_IN_TRANS
+}
+
+// What is sent for BEGIN, COMMIT and ROLLBACK. The endings do the same whatever
+// completion_type a server has.
+const (
+	startTransaction = "START TRANSACTION"
+	commitText       = "COMMIT AND NO CHAIN NO RELEASE"
+	rollbackText     = "ROLLBACK AND NO CHAIN NO RELEASE"
+)
+
+// savepoint sets a savepoint, goes back to one or forgets it, on all shards of the
+// transaction. Outside of one the server says what it says.
+func (r *router) savepoint(t parser.TransactionStmt, attributes, sql []byte) error {
+	if t.Verb == parser.SetSavepoint {
+		r.beginImplicitly()
+	}
+	legs := r.involved()
+	if len(legs) == 0 && (!r.tx.open || t.Verb != parser.SetSavepoint && !slices.Contains(r.tx.savepoints, t.Savepoint)) {
+		return r.passHome(attributes, sql)
+	}
+	if err := everywhere(legs, always(string(parser.TrimEnd(sql)))); err != nil {
+		return err
+	}
+	r.tx.mark(t)
+	return r.done()
+}
+
+// mark notes what a statement does to the savepoints.
+func (t *transaction) mark(stmt parser.TransactionStmt) {
+	i := slices.Index(t.savepoints, stmt.Savepoint)
+	switch {
+	case stmt.Verb == parser.SetSavepoint:
+		if i >= 0 {
+			t.savepoints = slices.Delete(t.savepoints, i, i+1)
+		}
+		t.savepoints = append(t.savepoints, stmt.Savepoint)
+	case i < 0:
+	case stmt.Verb == parser.RollbackToSavepoint:
+		t.savepoints = t.savepoints[:i+1]
+	case stmt.Verb == parser.ReleaseSavepoint:
+		t.savepoints = t.savepoints[:i]
+	}
+}
+
+// autocommit reports whether each statement outside of a transaction is one of its own.
+func (r *router) autocommit() bool { return r.s.answer.status&mysql.SERVER_STATUS_AUTOCOMMIT != 0 }

@@ -1,0 +1,84 @@
+package proxy
+
+import (
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// settle sees to it that a transaction that a server has ended on one shard is over on
+// all. Each statement comes here when it has run, with its error. What committed on one
+// shard is committed on the others; an error rolls back. An error's packet does not say
+// whether it ended the transaction, so the servers are asked.
+func (r *router) settle(err error) error {
+	if !r.tx.open || isConnectionFailure(err) {
+		return err
+	}
+	failed := err != nil || r.s.answer.failed
+	if !r.endedOnOne(failed) {
+		return err
+	}
+	if failed || r.tx.name != "" {
+		r.rollback()
+		return err
+	}
+	if err := r.commit(); err != nil {
+		return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, err)} // the client has its answer already
+	}
+	return nil
+}
+
+// endedOnOne reports whether some server has ended the transaction. With ask it is
+// asked, else its latest answer said so.
+func (r *router) endedOnOne(ask bool) (ended bool) {
+	for _, leg := range r.legs.all {
+		if !leg.begun || leg.legEnded() {
+			continue
+		}
+		if ask && leg.ping() != nil {
+			leg.lose() // and the transaction with it: whoever needs the leg is told
+			continue
+		}
+		if leg.answer.status&mysql.SERVER_STATUS_IN_TRANS == 0 {
+			ended = true
+			if leg.xid == "" { // else it is still to be told of the end
+				leg.outOfTransaction()
+			}
+		}
+	}
+	return ended
+}
+
+// refuseProgram refuses a statement that runs others, of which nobody sees what they do
+// to transactions, where other shards take part in the client's: a server may commit and
+// begin anew in it, or commit and then fail. In two phases servers refuse to commit by
+// themselves.
+func (r *router) refuseProgram(leg *session, sql []byte) error {
+	if !r.tx.open || r.xa() || !runsOthers(sql) {
+		return nil
+	}
+	for _, other := range r.legs.all {
+		if other != leg && other.begun {
+			return r.unsupported("stored programs and statements that run others within a transaction of several shards",
+				"commit before, or have seqgate commit in two phases (transactions: xa)")
+		}
+	}
+	return nil
+}
+
+// runsOthers reports whether a statement runs others that its text does not show.
+func runsOthers(sql []byte) bool {
+	switch parser.Sniff(sql) {
+	case parser.Call, parser.Execute:
+		return true
+	case parser.Carrier:
+		switch parser.Words(sql, 1)[0] {
+		case "EXPLAIN", "DESCRIBE", "DESC", "ANALYZE":
+			return false
+		}
+		return true
+	}
+	return false
+}

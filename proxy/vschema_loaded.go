@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// loadedVSchema is one vschema and what was made of it once, for all sessions. It is
+// replaced whole: what a statement has read of one stays right until its end.
+type loadedVSchema struct {
+	vschema *vschema.VSchema // nil: tables have sequences by the convention
+	planner *route.Planner   // nil when no keyspace is sharded
+}
+
+// loadVSchema makes of a vschema all that is made of it.
+func (c *catalog) loadVSchema(v *vschema.VSchema) *loadedVSchema {
+	layouts := make(map[string]*vschema.Shards)
+	for name, k := range c.keyspaces {
+		if k.Shards != nil {
+			layouts[name] = k.Layout
+		}
+	}
+	l := &loadedVSchema{vschema: v}
+	if len(layouts) > 0 {
+		l.planner = route.New(v, layouts, c.columnType)
+	}
+	return l
+}
+
+// vschemaHolder holds what statements go by from now on.
+type vschemaHolder struct{ atomic.Pointer[loadedVSchema] }
+
+// vschema gives the vschema of now; nil when there is none.
+func (h *vschemaHolder) vschema() *vschema.VSchema { return h.Load().vschema }
+
+// loaded gives what a statement that begins now goes by, to its end.
+func (s *Server) loaded() *loadedVSchema { return s.catalog.loaded.Load() }
+
+// VSchema gives the vschema that statements go by now; nil when there is none.
+func (s *Server) VSchema() *vschema.VSchema { return s.catalog.loaded.vschema() }
+
+// SetVSchema makes statements that begin from now on go by another vschema, and
+// forgets what was concluded from the one before. The error is that of CheckVSchema;
+// nothing has changed then.
+func (s *Server) SetVSchema(v *vschema.VSchema) error {
+	if err := s.CheckVSchema(v); err != nil {
+		return err
+	}
+	s.catalog.loaded.Store(s.catalog.loadVSchema(v))
+	if err := s.cfg.Generators.Use(v); err != nil {
+		s.log.Error("generators of the vschema that cannot be used", "error", err)
+	}
+	s.segments.note(v)
+	s.catalog.Forget()
+	return nil
+}
+
+// CheckVSchema tells whether a running seqgate can go by a vschema: on the servers
+// that it was started with. The error is a vschema.Errors, without a file, of
+// everything that speaks against it.
+func (s *Server) CheckVSchema(v *vschema.VSchema) error {
+	errs := slices.Clone(v.Unserved())
+	for _, e := range s.cfg.Generators.Check(v) {
+		errs = append(errs, vschema.Error{Path: "keyspaces." + e.Generator.Keyspace + ".generators." + e.Generator.Name, Message: e.Err.Error()})
+	}
+	for _, k := range v.Keyspaces() {
+		if s.cfg.Keyspaces[k.Name] == nil {
+			errs = append(errs, misfit(k.Name, "it has no servers: add it to keyspaces in the configuration, and start seqgate again"))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.cfg.Keyspaces)) {
+		declared, _ := v.Keyspace(name)
+		if reason := s.cfg.Keyspaces[name].misfits(declared); reason != "" {
+			errs = append(errs, misfit(name, reason))
+		}
+	}
+	errs = append(errs, s.segments.changed(v)...)
+	if len(errs) == 0 {
+		return nil
+	}
+	return errs
+}
+
+// segments are the generators that take segments of another system's counter, by keyspace and name, as they were first
+// declared: their sequences stay in memory until the end, whatever a later vschema says.
+type segments struct {
+	mu    sync.Mutex
+	first map[string]string
+}
+
+// eachSegments calls f for each such generator.
+func eachSegments(v *vschema.VSchema, f func(name, definition string)) {
+	if v == nil {
+		return
+	}
+	for _, k := range v.Keyspaces() {
+		for _, g := range k.Generators() {
+			if g.Segments != nil {
+				f(k.Name+".generators."+g.Name, fmt.Sprintf("%s %+v", g.Type, *g.Segments))
+			}
+		}
+	}
+}
+
+func (s *segments) note(v *vschema.VSchema) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.first == nil {
+		s.first = make(map[string]string)
+	}
+	eachSegments(v, func(name, definition string) {
+		if _, known := s.first[name]; !known {
+			s.first[name] = definition
+		}
+	})
+}
+
+// changed tells of those that a vschema declares in another way than before.
+func (s *segments) changed(v *vschema.VSchema) (errs vschema.Errors) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	eachSegments(v, func(name, definition string) {
+		if before, known := s.first[name]; known && before != definition {
+			errs = append(errs, misfit(name, "it was declared otherwise when seqgate was started: start seqgate again, or give it another name"))
+		}
+	})
+	return errs
+}
+
+func misfit(keyspace, reason string) vschema.Error {
+	return vschema.Error{Path: "keyspaces." + keyspace, Message: reason}
+}
+
+// misfits tells why the keyspace cannot be what the vschema declares it to be, "" when
+// it can; nil is that nothing is declared.
+func (k *Keyspace) misfits(declared *vschema.Keyspace) string {
+	sharded := declared != nil && declared.Sharded
+	switch {
+	case sharded && k.Shards == nil:
+		return "it becomes sharded, which it was not when seqgate was started: start seqgate again"
+	case !sharded && k.Shards != nil:
+		return "it was sharded when seqgate was started, and is no more: start seqgate again"
+	case !sharded:
+		return ""
+	}
+	names := make([]string, len(k.Shards))
+	for i, shard := range k.Shards {
+		names[i] = shard.Shard
+	}
+	layout, err := declared.NewShards(names)
+	if err != nil {
+		return err.Error()
+	}
+	for i := range layout.Len() {
+		if layout.Name(i) != k.Layout.Name(i) {
+			return "its shards are in another order than when seqgate was started: start seqgate again"
+		}
+	}
+	return ""
+}

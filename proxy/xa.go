@@ -1,0 +1,202 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// With Config.XA, transactions of several shards commit in two phases (X/Open
+// XA; MySQL manual, "XA Transactions"): each shard prepares, a row in the table of
+// decisions says what becomes of all, and then each is told. A transaction that
+// stays in one shard commits there in one phase.
+
+// xaFormat is the format id of seqgate's transactions.
+const xaFormat = 0x5347
+
+// decisions is the table that says what becomes of prepared transactions: what
+// stands there first counts, whoever wrote it.
+type decisions struct {
+	at *Keyspace
+	// own begins the names of transactions that this table decides, whichever seqgate's:
+	// deployments may have servers in common. prefix begins those of this process.
+	own, prefix string
+	last        atomic.Uint64
+}
+
+const (
+	decisionTable  = "seqgate_transactions"
+	decideCommit   = "commit"
+	decideRollback = "rollback"
+)
+
+func newDecisions(at *Keyspace) *decisions {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
+	hash := sha256.Sum256([]byte(at.Database))
+	own := "seqgate-" + hex.EncodeToString(hash[:4]) + "-"
+	return &decisions{at: at, own: own, prefix: own + hex.EncodeToString(id[:]) + "-"}
+}
+
+// next gives the name of another transaction.
+func (d *decisions) next() string { return fmt.Sprintf("%s%d", d.prefix, d.last.Add(1)) }
+
+// decide writes a decision, unless there is one, and gives the one that counts.
+func (d *decisions) decide(ctx context.Context, name, decision string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, decisionTimeout)
+	defer cancel()
+	insert := "INSERT IGNORE INTO " + d.table() + " (name, decision) VALUES (?, ?)"
+	_, err := d.at.DB.ExecContext(ctx, insert, name, decision)
+	if number, _, ok := sequence.ServerError(err); ok && number == mysql.ER_NO_SUCH_TABLE {
+		if err = d.create(ctx); err == nil {
+			_, err = d.at.DB.ExecContext(ctx, insert, name, decision)
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the decision of transaction %s to %s: %w", name, d.table(), err)
+	}
+	var counts string
+	err = d.at.DB.QueryRowContext(ctx, "SELECT decision FROM "+d.table()+" WHERE name = ?", name).Scan(&counts)
+	if err != nil {
+		return "", fmt.Errorf("read the decision of transaction %s from %s: %w", name, d.table(), err)
+	}
+	return counts, nil
+}
+
+// decisionTimeout bounds writing a decision: all rows of the transaction are locked
+// meanwhile.
+const decisionTimeout = 5 * time.Second
+
+func (d *decisions) create(ctx context.Context) error {
+	_, err := d.at.DB.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+d.table()+
+		" (name VARBINARY(64) PRIMARY KEY, decision ENUM('commit', 'rollback') NOT NULL,"+
+		" decided TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB COMMENT 'seqgate: what becomes of XA transactions'")
+	return err
+}
+
+// forget drops a decision that nobody needs any more.
+func (d *decisions) forget(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, decisionTimeout)
+	defer cancel()
+	_, err := d.at.DB.ExecContext(ctx, "DELETE FROM "+d.table()+" WHERE name = ?", name)
+	return err
+}
+
+func (d *decisions) table() string {
+	return quoteIdentifier(d.at.Database) + "." + decisionTable
+}
+
+// xid gives a transaction's name at one shard, as SQL has it.
+func xid(name string, k *Keyspace) string {
+	return fmt.Sprintf("'%s',X'%x',%d", name, branch(k), xaFormat)
+}
+
+// branch tells the shards of one server apart, also those of two configurations that
+// call them the same. A name of a branch has 64 bytes at most.
+func branch(k *Keyspace) string {
+	const most, readable = 64, 47
+	name := k.Database + "/" + k.String()
+	if len(name) <= most {
+		return name
+	}
+	hash := sha256.Sum256([]byte(name))
+	return name[:readable] + "-" + hex.EncodeToString(hash[:8])
+}
+
+// commitXA commits on all legs or on none. The error is the server's that refused
+// to prepare. What is decided and could not be told to a shard is told by recovery.
+func (r *router) commitXA(name string, legs []*session) error {
+	if err := onEach(legs, "XA END "); err != nil {
+		r.rollbackOn(legs)
+		return err
+	}
+	if len(legs) == 1 {
+		return legs[0].endXA("XA COMMIT ", " ONE PHASE")
+	}
+	if err := onEach(legs, "XA PREPARE "); err != nil {
+		r.rollbackOn(legs)
+		return err
+	}
+	d := r.s.srv.decisions
+	decision, err := d.decide(r.s.ctx, name, decideCommit)
+	switch {
+	case err != nil:
+		// Whether it was written is not known: recovery finds out, and ends the transaction.
+		return r.undecided(name, legs, err)
+	case decision == decideRollback:
+		text := "the transaction took so long to prepare that recovery has rolled it back; run it again"
+		r.rollbackOn(legs)
+		return mysql.NewError(mysql.ER_XA_RBTIMEOUT, text)
+	}
+	told := true
+	for _, leg := range legs {
+		if err := leg.endXA("XA COMMIT ", ""); err != nil {
+			told = false
+			r.s.log.Error("a committed transaction is not told to a shard yet; recovery does it", "transaction", name, "shard", leg.keyspace.String(), "err", err)
+			leg.lose()
+		}
+	}
+	if told {
+		if err := d.forget(r.s.ctx, name); err != nil {
+			r.s.log.Warn("a decision that nobody needs is kept until recovery", "transaction", name, "err", err)
+		}
+	}
+	return nil
+}
+
+// undecided leaves a transaction whose decision may be written or not to recovery,
+// which finds out. The legs' connections can do nothing else until then.
+func (r *router) undecided(name string, legs []*session, err error) error {
+	for _, leg := range legs {
+		leg.outOfTransaction()
+		leg.lose()
+	}
+	r.s.log.Error("whether a transaction is committed is not known; recovery decides", "transaction", name, "err", err)
+	return mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf(
+		"whether the transaction is committed is not known yet (%v); recovery commits it on all shards or rolls it back on all: check the rows, in some seconds", err))
+}
+
+// endXA ends a leg's part of the transaction.
+func (s *session) endXA(verb, how string) error {
+	err := s.quietly(verb + s.xid + how)
+	s.outOfTransaction()
+	return err
+}
+
+// rollbackXA rolls a leg's part back, whether that is prepared or not.
+func (s *session) rollbackXA() error {
+	if err := ignoreXAState(s.quietly("XA END " + s.xid)); err != nil {
+		return err
+	}
+	err := s.endXA("XA ROLLBACK ", "")
+	var refused *serverError
+	if errors.As(err, &refused) && (refused.code() == mysql.ER_XAER_NOTA || strings.HasPrefix(refused.text(), "XA_RB")) {
+		return nil // the server has rolled back by itself, or recovery has
+	}
+	return err
+}
+
+// ignoreXAState drops the error that a part of a transaction is not in the state for
+// a statement.
+func ignoreXAState(err error) error {
+	var refused *serverError
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}
+
+// onEach runs a statement on the part of each leg at once, and gives the first error.
+func onEach(legs []*session, verb string) error {
+	return everywhere(legs, func(leg *session) string { return verb + leg.xid })
+}

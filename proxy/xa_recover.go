@@ -1,0 +1,186 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// Recovery ends transactions whose seqgate did not: those that some shard has
+// prepared for longer than any commit takes. Each seqgate does it for all.
+
+const (
+	// recoveryPause is between two looks for prepared transactions.
+	recoveryPause = 5 * time.Second
+	// recoveryGrace is how long a transaction is left to its own seqgate from when it
+	// was first seen: twice what it waits for the decision.
+	recoveryGrace = 2 * decisionTimeout
+	// rollbacksKept is how long the decision to roll back stands, so that a seqgate that
+	// was frozen meanwhile cannot decide otherwise.
+	rollbacksKept = 7 * 24 * time.Hour
+)
+
+// recovery is what one seqgate knows of prepared transactions.
+type recovery struct {
+	*Server
+	seen  map[string]time.Time // when a transaction was first seen prepared
+	grace time.Duration
+}
+
+// prepared is a part of a transaction that a shard has prepared.
+type prepared struct {
+	name  string
+	shard *Keyspace
+}
+
+// recoverXA looks for prepared transactions until the server is closed.
+func (s *Server) recoverXA() {
+	r := recovery{Server: s, seen: make(map[string]time.Time), grace: cmp.Or(s.cfg.XAGrace, recoveryGrace)}
+	for {
+		if err := r.pass(s.ctx); err != nil && s.ctx.Err() == nil {
+			s.log.Warn("prepared transactions not all seen to", "err", err)
+		}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-time.After(min(recoveryPause, r.grace)):
+		}
+	}
+}
+
+// pass looks at all shards once. Decisions are read before: none of those can
+// become prepared on another shard after.
+func (r *recovery) pass(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, recoveryPause+decisionTimeout)
+	defer cancel()
+	decided, err := r.committed(ctx)
+	if err != nil {
+		return err
+	}
+	parts, err := r.parts(ctx)
+	errs := []error{err}
+	now := time.Now()
+	open := make(map[string]bool)
+	for _, p := range parts {
+		open[p.name] = true
+		first, known := r.seen[p.name]
+		if !known {
+			r.seen[p.name], first = now, now
+		}
+		if now.Sub(first) >= r.grace {
+			errs = append(errs, r.end(ctx, p))
+		}
+	}
+	for name := range r.seen {
+		if !open[name] {
+			delete(r.seen, name)
+		}
+	}
+	if err == nil { // every shard was asked
+		for _, name := range decided {
+			if !open[name] {
+				errs = append(errs, r.decisions.forget(ctx, name))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// committed gives the transactions that are decided to be committed, and drops
+// decisions that are too old for anybody.
+func (r *recovery) committed(ctx context.Context) ([]string, error) {
+	d := r.decisions
+	rows, err := d.at.DB.QueryContext(ctx, "SELECT name FROM "+d.table()+" WHERE decision = 'commit'")
+	if number, _, ok := sequence.ServerError(err); ok && number == mysql.ER_NO_SUCH_TABLE {
+		return nil, nil // none was decided yet
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", d.table(), err)
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	_, err = d.at.DB.ExecContext(ctx, "DELETE FROM "+d.table()+" WHERE decision = 'rollback' AND decided < NOW() - INTERVAL ? SECOND",
+		int(rollbacksKept.Seconds()))
+	return names, err
+}
+
+// parts gives what the shards have prepared. With an error it is what could be asked.
+func (r *recovery) parts(ctx context.Context) (parts []prepared, err error) {
+	var errs []error
+	for _, k := range r.cfg.Keyspaces {
+		for _, shard := range k.EachShard() {
+			names, err := r.decisions.preparedOn(ctx, shard)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("XA RECOVER on %s: %w", shard, err))
+			}
+			for _, name := range names {
+				parts = append(parts, prepared{name, shard})
+			}
+		}
+	}
+	return parts, errors.Join(errs...)
+}
+
+// preparedOn gives the transactions of this table that a shard has prepared.
+func (d *decisions) preparedOn(ctx context.Context, k *Keyspace) ([]string, error) {
+	rows, err := k.DB.QueryContext(ctx, "XA RECOVER")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var format, length, branchLength int
+		var data sql.RawBytes
+		if err := rows.Scan(&format, &length, &branchLength, &data); err != nil {
+			return nil, err
+		}
+		if format != xaFormat || length > len(data) || string(data[length:]) != branch(k) {
+			continue
+		}
+		if name := string(data[:length]); strings.HasPrefix(name, d.own) && isPlainName(name) {
+			names = append(names, name)
+		}
+	}
+	return names, rows.Err()
+}
+
+// end ends one part as its transaction was decided; one without a decision is
+// rolled back.
+func (r *recovery) end(ctx context.Context, p prepared) error {
+	decision, err := r.decisions.decide(ctx, p.name, decideRollback)
+	if err != nil {
+		return err
+	}
+	verb := "XA ROLLBACK "
+	if decision == decideCommit {
+		verb = "XA COMMIT "
+	}
+	_, err = p.shard.DB.ExecContext(ctx, verb+xid(p.name, p.shard))
+	if number, _, ok := sequence.ServerError(err); ok && number == mysql.ER_XAER_NOTA {
+		return nil // another one was faster
+	}
+	if err != nil {
+		return fmt.Errorf("%s of transaction %s on %s: %w", strings.TrimSpace(verb), p.name, p.shard, err)
+	}
+	r.log.Warn("a transaction whose seqgate did not end it was ended", "transaction", p.name, "shard", p.shard.String(), "decision", decision)
+	return nil
+}
