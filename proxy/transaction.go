@@ -87,6 +87,7 @@ func (r *router) enter(leg *session) error {
 		return err
 	}
 	if err := leg.quietly(r.beginText(leg)); err != nil {
+		leg.xid = "" // of no transaction
 		return err
 	}
 	leg.begun = true
@@ -188,21 +189,31 @@ func (r *router) commit() error {
 	r.committing = len(legs) > 1
 	defer func() { r.committing = false }()
 	for i, leg := range legs {
-		err := leg.quietly(commitText)
-		leg.outOfTransaction()
-		if err == nil {
-			continue
-		}
-		if isConnectionFailure(err) {
-			leg.lose()
-		}
-		r.rollbackOn(legs[i+1:])
-		if i == 0 {
+		err := r.commitOn(legs[i:], commitText)
+		switch {
+		case err != nil && i == 0:
 			return err
+		case err != nil:
+			return partlyCommitted(legs[:i], leg, err)
 		}
-		return partlyCommitted(legs[:i], leg, err)
 	}
 	return nil
+}
+
+// commitOn commits on the first of the legs. Where that fails it rolls back on all: what
+// a server refuses to commit may be open there still, as with XA on a MariaDB that is
+// read-only.
+func (r *router) commitOn(legs []*session, text string) error {
+	err := legs[0].quietly(text)
+	if err == nil {
+		legs[0].outOfTransaction()
+		return nil
+	}
+	if isConnectionFailure(err) {
+		legs[0].lose()
+	}
+	r.rollbackOn(legs)
+	return err
 }
 
 // partlyCommitted tells of a transaction that some shards committed and one did not.

@@ -114,14 +114,15 @@ func branch(k *Keyspace) string {
 }
 
 // commitXA commits on all legs or on none. The error is the server's that refused
-// to prepare. What is decided and could not be told to a shard is told by recovery.
+// to prepare, or to commit in one phase. What is decided and could not be told to a
+// shard is told by recovery.
 func (r *router) commitXA(name string, legs []*session) error {
 	if err := onEach(legs, "XA END "); err != nil {
 		r.rollbackOn(legs)
 		return err
 	}
 	if len(legs) == 1 {
-		return legs[0].endXA("XA COMMIT ", " ONE PHASE")
+		return r.commitOn(legs, "XA COMMIT "+legs[0].xid+" ONE PHASE")
 	}
 	if err := onEach(legs, "XA PREPARE "); err != nil {
 		r.rollbackOn(legs)
@@ -140,7 +141,7 @@ func (r *router) commitXA(name string, legs []*session) error {
 	}
 	told := true
 	for _, leg := range legs {
-		if err := leg.endXA("XA COMMIT ", ""); err != nil {
+		if err := leg.endXA("XA COMMIT "); err != nil {
 			told = false
 			r.s.log.Error("a committed transaction is not told to a shard yet; recovery does it", "transaction", name, "shard", leg.keyspace.String(), "err", err)
 			leg.lose()
@@ -167,8 +168,8 @@ func (r *router) undecided(name string, legs []*session, err error) error {
 }
 
 // endXA ends a leg's part of the transaction.
-func (s *session) endXA(verb, how string) error {
-	err := s.quietly(verb + s.xid + how)
+func (s *session) endXA(verb string) error {
+	err := s.quietly(verb + s.xid)
 	s.outOfTransaction()
 	return err
 }
@@ -178,7 +179,7 @@ func (s *session) rollbackXA() error {
 	if err := ignoreXAState(s.quietly("XA END " + s.xid)); err != nil {
 		return err
 	}
-	err := s.endXA("XA ROLLBACK ", "")
+	err := s.endXA("XA ROLLBACK ")
 	var refused *serverError
 	if errors.As(err, &refused) && (refused.code() == mysql.ER_XAER_NOTA || strings.HasPrefix(refused.text(), "XA_RB")) {
 		return nil // the server has rolled back by itself, or recovery has

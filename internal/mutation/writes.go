@@ -60,6 +60,8 @@ var shards = []Mutation{
 		"case decision == decideRollback:", "case decision == decideRollback && len(legs) == 0:", "TestRecoveryWins/mariadb", ""},
 	{"undecided-committed", "recovery commits what nobody decided", "proxy/xa_recover.go",
 		"decide(ctx, p.name, decideRollback)", "decide(ctx, p.name, decideCommit)", "TestRecoverXA/mariadb", ""},
+	{"refused-commit-left-open", "what a server refuses to commit stays open there", "proxy/transaction.go",
+		"	r.rollbackOn(legs)\n	return err", "	r.rollbackOn(legs[1:])\n	legs[0].outOfTransaction()\n	return err", "TestCommitRefused/mariadb", ""},
 	{"recovery-without-grace", "recovery ends transactions that are being committed", "proxy/xa_recover.go",
 		"now.Sub(first) >= r.grace", "now.Sub(first) >= 0", "TestRecoveryWaits/mariadb", ""},
 	{"foreign-transaction-ended", "recovery ends transactions that are not seqgate's", "proxy/xa_recover.go",
