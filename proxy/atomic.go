@@ -89,8 +89,8 @@ func withNote(err error, note string) error {
 // beforeError is a server's refusal of what is sent before a statement.
 type beforeError struct {
 	error
-	leg  *session
-	done bool // the statement itself was not refused
+	done bool     // the statement itself was not refused
+	leg  *session // where it was done
 }
 
 func (e *beforeError) Unwrap() error { return e.error }
@@ -112,7 +112,7 @@ func (q *severally) exchange(before func(*session) string) error {
 	}
 	if before != nil {
 		if err := everywhere(q.legs, before); err != nil {
-			return err
+			return &beforeError{error: err}
 		}
 	}
 	if err := q.exchangeOn(0, 1, nil); err != nil {
@@ -170,7 +170,7 @@ func (q *severally) collect(i, owed int, before bool) error {
 	}
 	leg.boundary = true
 	if first != nil {
-		return &beforeError{first, leg, asked && answered == nil}
+		return &beforeError{first, asked && answered == nil, leg}
 	}
 	return answered
 }

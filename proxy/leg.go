@@ -170,7 +170,6 @@ func (r *router) connectedLeg(k *Keyspace) (*session, error) {
 		if err := leg.connected(); err != nil {
 			return nil, err
 		}
-		leg.applied = 0
 	}
 	return leg, r.bringUp(leg)
 }
@@ -257,10 +256,7 @@ func (s *session) inLegTransaction() bool {
 // connection is no part: its answers tell of it all the same, as drivers leave out a
 // COMMIT by that flag.
 func (s *session) besideTransaction() bool {
-	r := s.legOf
-	if s.router != nil {
-		r = s.router
-	}
+	r := s.routerOf()
 	return r != nil && !s.inLegTransaction() && r.inTransaction()
 }
 
@@ -301,11 +297,23 @@ func (r *router) recover(err error) error {
 		return err
 	}
 	r.dropLegs() // of no use any more, whether that goes in order or not
-	if r.s.locked = false; !r.s.lost {
+	r.s.locked, r.s.state.lastIDKnown = false, true
+	if !r.s.lost {
 		r.s.lose()
 	}
 	return nil
 }
+
+// lostOwn reports whether a connection was given up that another would not replace: a
+// lock of GET_LOCK's went with it, say. Of a transaction the client is told when it goes on.
+func (r *router) lostOwn() bool {
+	return !r.inTransaction() && slices.ContainsFunc(r.legs.all, func(leg *session) bool {
+		return leg.lost && !r.replaceable(leg)
+	})
+}
+
+// errOwnLost ends a session of which a part is lost, as on one server.
+var errOwnLost = &backendError{errors.New("a connection that had locks or settings of the session had to be given up")}
 
 // restorable reports whether another connection to a server would be as the one was.
 func (r *router) restorable() bool { return r.replaceable(r.s) }

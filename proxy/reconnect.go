@@ -35,7 +35,7 @@ func (s *session) pool() *backend.Pool { return s.srv.pools[s.keyspace] }
 // lose gives up the backend connection. The next command that needs one gets
 // another.
 func (s *session) lose() {
-	s.lost = true
+	s.lost, s.applied = true, 0
 	s.uncountBack()
 	if s.ends.unwatchBack != nil {
 		s.ends.unwatchBack()
@@ -52,6 +52,9 @@ func (s *session) lose() {
 func (s *session) connected() error {
 	if !s.lost {
 		return nil
+	}
+	if r := s.routerOf(); r != nil && (s.inLegTransaction() || s == r.settings.ahead) {
+		return errLegEnded // another one has nothing of it
 	}
 	login := s.loginInto(s.state.database)
 	ctx, cancel := s.connecting()

@@ -132,6 +132,9 @@ func (r *router) lastIDBeside(leg *session, uses parser.SessionUse) (uint64, err
 		return 0, nil
 	}
 	owner := r.lastIDLeg()
+	if owner.state.lastIDKnown {
+		return owner.state.lastID, nil
+	}
 	err := owner.knowLastID()
 	return owner.state.lastID, err
 }

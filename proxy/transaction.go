@@ -93,6 +93,9 @@ func (r *router) enter(leg *session) error {
 	leg.begun = true
 	for _, name := range r.tx.savepoints {
 		if err := leg.quietly("SAVEPOINT " + quoteIdentifier(name)); err != nil {
+			if !isConnectionFailure(err) {
+				r.rollbackOn([]*session{leg}) // it comes to the transaction anew, when it is needed again
+			}
 			return err
 		}
 	}
@@ -189,12 +192,11 @@ func (r *router) commit() error {
 	r.committing = len(legs) > 1
 	defer func() { r.committing = false }()
 	for i, leg := range legs {
-		err := r.commitOn(legs[i:], commitText)
-		switch {
-		case err != nil && i == 0:
+		if err := r.commitOn(legs[i:], commitText); err != nil {
+			if i > 0 {
+				err = partlyCommitted(legs[:i], leg, err)
+			}
 			return err
-		case err != nil:
-			return partlyCommitted(legs[:i], leg, err)
 		}
 	}
 	return nil

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
 )
@@ -53,66 +51,6 @@ func TestPartlyCommitted(t *testing.T) {
 			t.Errorf("ages %v, want 11 and 10", got)
 		}
 		exec(t, c, "SET TRANSACTION READ WRITE", "UPDATE user SET age = 12 WHERE id = 1", "UPDATE user SET age = 12 WHERE id = 4", "UPDATE user SET age = 13")
-	})
-}
-
-// A server that became read-only refuses COMMIT, and MariaDB also XA COMMIT and XA ROLLBACK. Nothing is left open that
-// way, with its locks, and the session goes on.
-func TestCommitRefused(t *testing.T) {
-	t.Parallel()
-	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
-		admin := s.Open(t, "")
-		exec(t, admin, "CREATE USER plain", "GRANT ALL ON *.* TO plain")
-		above := "CONNECTION_ADMIN" // read_only
-		if s.IsMariaDB() {
-			above = "READ_ONLY ADMIN"
-		}
-		exec(t, admin, "REVOKE SUPER, "+above+" ON *.* FROM plain")
-		for way, configure := range map[string]func(*proxy.Config){"in order": nil, "xa": twoPhases} {
-			t.Run(way, func(t *testing.T) {
-				g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
-					if configure != nil {
-						configure(cfg)
-						cfg.XAGrace = 100 * time.Millisecond
-					}
-					for _, shard := range cfg.Keyspaces["customer"].Shards {
-						shard.Backend.User, shard.Backend.Password = "plain", ""
-					}
-				}})
-				exec(t, g.shards[0], userValues+"(1, 'a', 10)")
-				exec(t, g.shards[1], userValues+"(4, 'd', 10)")
-				c := conn(t, g.open(t, "customer", ""))
-				commit := func(where string) error {
-					exec(t, c, "BEGIN", "UPDATE user SET age = 11 WHERE "+where)
-					exec(t, admin, "SET GLOBAL read_only = ON")
-					_, err := c.ExecContext(t.Context(), "COMMIT")
-					exec(t, admin, "SET GLOBAL read_only = OFF")
-					return err
-				}
-				check := func(where string, want [2]int) {
-					t.Helper()
-					eventually(t, func() bool { return g.ages(t) == want }, fmt.Sprintf("ages %v behind COMMIT, %s", want, where))
-					for _, shard := range g.shards {
-						exec(t, conn(t, shard), "SET innodb_lock_wait_timeout = 5", "UPDATE user SET n = 1")
-					}
-					exec(t, c, "UPDATE user SET age = 12 WHERE id = 1", "UPDATE user SET age = 12 WHERE id = 4", "UPDATE user SET age = 10")
-				}
-				for _, where := range []string{"id = 1", "id = 4"} {
-					checkErrno(t, commit(where), mysql.ER_OPTION_PREVENTS_STATEMENT)
-					check(where, [2]int{10, 10})
-				}
-				both := commit("id IN (1, 4)")
-				if configure == nil {
-					checkErrno(t, both, mysql.ER_OPTION_PREVENTS_STATEMENT)
-					check("both", [2]int{10, 10})
-					return
-				}
-				if both != nil { // both shards have prepared, and the decision is written
-					t.Error(both)
-				}
-				check("both", [2]int{11, 11})
-			})
-		}
 	})
 }
 

@@ -33,26 +33,31 @@ func TestRun(t *testing.T) {
 		script     string
 		code, runs int
 	}{
-		"passes":                              {"echo PASS", 0, 1},
-		"a test fails":                        {"echo FAIL; exit 1", 1, 1},
-		"a race":                              {"echo 'WARNING: DATA RACE' >&2; exit 66", 66, 1},
-		"the detector fails once":             {"[ $n = 2 ] || { " + failed + " >&2; exit 66; }", 0, 2},
-		"on its output":                       {"[ $n = 2 ] || { echo PASS so far; " + failed + "; exit 66; }", 0, 2},
-		"then a test does":                    {"[ $n = 2 ] || { " + failed + " >&2; exit 66; }; echo FAIL; exit 1", 1, 2},
-		"the detector fails each time":        {failed + " >&2; exit 66", 66, 2},
-		"a test's log mentions it":            {`echo "    a_test.go:1: $(` + failed + `)"; exit 1`, 1, 1},
-		"it says so and all passes":           {failed, 0, 1},
-		"a signal":                            {"kill -9 $$", 1, 1},
-		"in pieces, behind a line that ended": {"[ $n = 2 ] || { printf 'x\\nThreadSan'; sleep 0.1; printf 'itizer: CHECK failed: y\\n'; exit 66; }", 0, 2},
+		"passes":                       {"echo PASS", 0, 1},
+		"a test fails":                 {"echo '--- FAIL: TestX'; exit 1", 1, 1},
+		"a race":                       {"echo 'WARNING: DATA RACE' >&2; exit 66", 66, 1},
+		"the detector fails once":      {"[ $n = 2 ] || { " + failed + " >&2; exit 66; }", 0, 2},
+		"on its output":                {"[ $n = 2 ] || { echo PASS so far; " + failed + "; exit 66; }", 0, 2},
+		"then a test does":             {"[ $n = 2 ] || { " + failed + " >&2; exit 66; }; echo FAIL; exit 1", 1, 2},
+		"the detector fails each time": {failed + " >&2; exit 66", 66, 2},
+		"behind a failed test":         {"[ $n = 2 ] || { echo '    --- FAIL: TestX/y'; " + failed + "; exit 66; }", 66, 1},
+		"behind a race":                {"[ $n = 2 ] || { echo 'WARNING: DATA RACE' >&2; " + failed + "; exit 66; }", 66, 1},
+		"behind a panic":               {"[ $n = 2 ] || { printf 'panic'; sleep 0.1; echo ': no'; " + failed + "; exit 66; }", 66, 1},
+		"a test's log mentions it":     {`echo "    a_test.go:1: $(` + failed + `)"; exit 1`, 1, 1},
+		"it says so and all passes":    {failed, 0, 1},
+		"a signal":                     {"kill -9 $$", 1, 1},
+		"in pieces, behind a line":     {"[ $n = 2 ] || { printf 'x\\nThreadSan'; sleep 0.1; printf 'itizer: CHECK failed: y\\n'; exit 66; }", 0, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path, runs := binary(t, c.script)
-			var out, errs bytes.Buffer
-			if code := run([]string{path}, &out, &errs); code != c.code || runs() != c.runs {
-				t.Errorf("exit code %d after %d runs, want %d after %d\n%s%s", code, runs(), c.code, c.runs, &out, &errs)
+			log := path + ".log"
+			var out bytes.Buffer
+			if code := run([]string{log, path}, &out); code != c.code || runs() != c.runs {
+				t.Errorf("exit code %d after %d runs, want %d after %d\n%s", code, runs(), c.code, c.runs, &out)
 			}
-			if c.runs == 2 && !strings.Contains(errs.String(), "once more") {
-				t.Errorf("nothing tells of the second run: %s", &errs)
+			text, err := os.ReadFile(log)
+			if told := strings.Contains(string(text), "x.test: the race detector"); told != (c.runs == 2) {
+				t.Errorf("after %d runs the log says %q, %v", c.runs, text, err)
 			}
 		})
 	}
@@ -60,10 +65,10 @@ func TestRun(t *testing.T) {
 
 // What the binary gets and says is passed on as it is.
 func TestPassesOn(t *testing.T) {
-	path, _ := binary(t, `echo "$1 $2"; echo error >&2`)
-	var out, errs bytes.Buffer
-	if code := run([]string{path, "-test.v=true", "a b"}, &out, &errs); code != 0 || out.String() != "-test.v=true a b\n" || errs.String() != "error\n" {
-		t.Errorf("exit code %d, output %q, errors %q", code, &out, &errs)
+	path, _ := binary(t, `echo "$1 $2"; printf error >&2`)
+	var out bytes.Buffer
+	if code := run([]string{path + ".log", path, "-test.v=true", "a b"}, &out); code != 0 || out.String() != "-test.v=true a b\nerror" {
+		t.Errorf("exit code %d, output %q", code, &out)
 	}
 }
 
@@ -72,10 +77,10 @@ func TestUsage(t *testing.T) {
 		args []string
 		code int
 		text string
-	}{{nil, 2, "usage"}, {[]string{"/nonexistent/x.test"}, 1, "no such file"}} {
-		var errs bytes.Buffer
-		if code := run(c.args, &errs, &errs); code != c.code || !strings.Contains(errs.String(), c.text) {
-			t.Errorf("%q: exit code %d, %s", c.args, code, &errs)
+	}{{nil, 2, "usage"}, {[]string{"log"}, 2, "usage"}, {[]string{"log", "/nonexistent/x.test"}, 1, "no such file"}} {
+		var out bytes.Buffer
+		if code := run(c.args, &out); code != c.code || !strings.Contains(out.String(), c.text) {
+			t.Errorf("%q: exit code %d, %s", c.args, code, &out)
 		}
 	}
 }
