@@ -48,6 +48,8 @@ var rights = []Mutation{
 		"if h.source.Draining() {", "if h.source.Draining() && q == nil {", "TestDraining", ""},
 	{"drain-behind-what-has-left", "a drain ends sessions behind an answer that may have left before", "proxy/leave.go",
 		"return s.holds && s.behindStatement()", "return s.behindStatement()", "TestDrainServesWhatFollowsAnAnswerUnderWay", ""},
+	{"session-without-its-lock", "a session goes on whose lock went with a connection that was given up", "proxy/session.go",
+		"s.router != nil && s.router.lostOwn()", "false", "TestLockBehindRefusedCommit/mariadb", ""},
 	{"admin-password-ignored", "the status page asks for no password", "proxy/admin/guard.go",
 		"subtle.ConstantTimeCompare(got[:], want[:]) != 1", "subtle.ConstantTimeCompare(got[:], want[:]) < 0", "TestGuard", ""},
 }
