@@ -110,10 +110,8 @@ func (s *session) resetConnection() error {
 	if err := s.pass(shapeSingle); err != nil || s.answer.failed {
 		return err
 	}
-	s.values = lastValues{}
-	s.stmts, s.named, s.temporary, s.lastStmt, s.prepared, s.tally.kinds = nil, nil, nil, 0, false, nil
-	s.granted.prepared = nil
-	s.state = sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown}
+	s.beginAnew(sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown})
+	s.tally.kinds = nil
 	return nil
 }
 

@@ -3,6 +3,8 @@ package proxy_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -37,7 +39,7 @@ func eachRefusing(t *testing.T, test func(t *testing.T, g refusingGate, xa bool)
 				g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
 					if xa {
 						twoPhases(cfg)
-						cfg.XAGrace = 100 * time.Millisecond
+						cfg.XAGrace = time.Second
 					}
 					for _, shard := range append([]*proxy.Keyspace{cfg.Keyspaces["main"]}, cfg.Keyspaces["customer"].Shards...) {
 						shard.Backend.User, shard.Backend.Password = "plain", ""
@@ -45,6 +47,7 @@ func eachRefusing(t *testing.T, test func(t *testing.T, g refusingGate, xa bool)
 				}})
 				exec(t, g.shards[0], userValues+"(1, 'a', 10)")
 				exec(t, g.shards[1], userValues+"(4, 'd', 10)")
+				exec(t, g.direct, decisionsTable) // no DDL between the phases, which takes its time
 				test(t, refusingGate{g, admin}, xa)
 			})
 		}
@@ -65,6 +68,14 @@ func (g refusingGate) refuseCommit(t *testing.T, c *sql.Conn, where string) {
 	t.Helper()
 	exec(t, c, "BEGIN", "UPDATE user SET age = 11 WHERE "+where)
 	checkErrno(t, g.commit(t, c), mysql.ER_OPTION_PREVENTS_STATEMENT)
+}
+
+// wantEnded checks that seqgate has ended a session.
+func wantEnded(t *testing.T, c *sql.Conn) {
+	t.Helper()
+	if _, err := c.ExecContext(t.Context(), "DO 1"); !errors.Is(err, driver.ErrBadConn) {
+		t.Errorf("%v, want the connection to have ended", err)
+	}
 }
 
 // Nothing is left open behind a COMMIT that was refused, with its locks, and the session goes on.
@@ -110,7 +121,8 @@ func TestSettingsBehindRefusedCommit(t *testing.T) {
 				exec(t, c, "COMMIT")
 				g.refuseCommit(t, c, where)
 				if _, err := c.ExecContext(t.Context(), "SELECT name FROM user WHERE id = LAST_INSERT_ID()"); err != nil {
-					continue // the session has ended
+					wantEnded(t, c)
+					continue
 				}
 				exec(t, c, "UPDATE user SET age = 13 WHERE "+where)
 				var zone string
@@ -133,14 +145,18 @@ func TestLockBehindRefusedCommit(t *testing.T) {
 		exec(t, g.direct, "CREATE TABLE ua (n INT)", "INSERT INTO ua VALUES (0)")
 		c := conn(t, g.open(t, "customer", ""))
 		lock := "('" + g.database + "')"
-		exec(t, c, "UPDATE user SET n = 1", "DO GET_LOCK"+strings.Replace(lock, ")", ", 0)", 1), "BEGIN", "UPDATE main.ua SET n = 1")
+		exec(t, c, "UPDATE user SET n = 1")
+		if got := value[int](t, c, "SELECT GET_LOCK"+strings.Replace(lock, ")", ", 0)", 1)); got != 1 {
+			t.Fatalf("GET_LOCK gives %d", got)
+		}
+		exec(t, c, "BEGIN", "UPDATE main.ua SET n = 1")
 		checkErrno(t, g.commit(t, c), mysql.ER_OPTION_PREVENTS_STATEMENT)
-		_, err := c.ExecContext(t.Context(), "UPDATE user SET n = 1 WHERE id = 1")
-		switch free := value[int](t, g.direct, "SELECT IS_FREE_LOCK"+lock) == 1; {
-		case free && err == nil:
+		free := func() bool { return value[int](t, g.direct, "SELECT IS_FREE_LOCK"+lock) == 1 }
+		if _, err := c.ExecContext(t.Context(), "UPDATE user SET n = 1 WHERE id = 1"); err != nil {
+			wantEnded(t, c)
+			eventually(t, free, "the end of the lock with its session")
+		} else if free() {
 			t.Error("the lock is lost, and the session goes on")
-		case !free && err != nil:
-			t.Error(err)
 		}
 	})
 }

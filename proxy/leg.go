@@ -198,7 +198,7 @@ func (r *router) refusesSettings(leg *session, err error) error {
 		return err
 	}
 	text := fmt.Sprintf("seqgate could not bring %s to the session's variables: %s", leg.keyspace, refused.text())
-	if leg != r.s && !leg.inLegTransaction() {
+	if leg != r.s && !leg.inLegTransaction() && r.replaceable(leg) {
 		r.legs.remove(leg)
 		err = leg.endLeg()
 	}
@@ -305,10 +305,11 @@ func (r *router) recover(err error) error {
 }
 
 // lostOwn reports whether a connection was given up that another would not replace: a
-// lock of GET_LOCK's went with it, say. Of a transaction the client is told when it goes on.
+// lock of GET_LOCK's went with it, say. Of a part of a transaction the client is told when
+// it goes on with that.
 func (r *router) lostOwn() bool {
-	return !r.inTransaction() && slices.ContainsFunc(r.legs.all, func(leg *session) bool {
-		return leg.lost && !r.replaceable(leg)
+	return slices.ContainsFunc(r.legs.all, func(leg *session) bool {
+		return leg.lost && !leg.inLegTransaction() && !r.replaceable(leg)
 	})
 }
 

@@ -35,7 +35,7 @@ func (s *session) pool() *backend.Pool { return s.srv.pools[s.keyspace] }
 // lose gives up the backend connection. The next command that needs one gets
 // another.
 func (s *session) lose() {
-	s.lost, s.applied = true, 0
+	s.lost, s.applied, s.preceded = true, 0, false
 	s.uncountBack()
 	if s.ends.unwatchBack != nil {
 		s.ends.unwatchBack()
@@ -63,7 +63,11 @@ func (s *session) connected() error {
 	if err != nil {
 		return err
 	}
-	s.adopt(back, login)
+	const autocommit = uint16(mysql.SERVER_STATUS_AUTOCOMMIT)
+	former := s.answer.status & autocommit
+	if s.adopt(back, login); s.router != nil {
+		s.answer.status = s.answer.status&^autocommit | former // as it will be set there, before anything runs
+	}
 	id := s.state.lastID
 	s.temporary = nil
 	s.state = sessionState{database: login.Database, databaseKnown: true, lastID: id, lastIDKnown: true, restore: id != 0}

@@ -6,7 +6,7 @@ package proxy
 
 // lastIDLeg gives the owner.
 func (r *router) lastIDLeg() *session {
-	if r.idLeg == nil || r.idLeg.lost && r.idLeg != r.s {
+	if r.idLeg == nil {
 		return r.s
 	}
 	return r.idLeg

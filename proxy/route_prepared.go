@@ -75,9 +75,9 @@ type legStmt struct {
 	stmt   *statement
 }
 
-// alive reports whether the connection is still the one.
+// alive reports whether the connection is still the one, and the session's.
 func (l *legStmt) alive() bool {
-	return !l.leg.lost && !l.leg.ends.backEnded.Load() && l.leg.threadID.Load() == l.thread
+	return !l.leg.legEnded() && l.leg.threadID.Load() == l.thread && l.leg.routerOf().legs.find(l.leg.keyspace) == l.leg
 }
 
 // command deals with the commands about prepared statements.

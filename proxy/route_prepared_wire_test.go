@@ -10,6 +10,7 @@ import (
 	protocol "github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/proxy"
 )
 
 // prepareRows prepares a statement that has a result.
@@ -249,6 +250,32 @@ func TestRoutedPreparedReconnect(t *testing.T) {
 			for _, db := range g.shards {
 				endOthers(t, db)
 			}
+		}
+	})
+}
+
+// A prepared statement is closed on no connection that the session has given back, to others, since it was prepared.
+func TestRoutedCloseBehindLoss(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) { cfg.IdleBackends = 0 }})
+		c := dialBulk(t, g.addr, "customer", 0)
+		c.query("INSERT INTO user (id, name) VALUES (1, 'a'), (4, 'd')")
+		read := c.prepareRows("SELECT name FROM user WHERE id = ?")
+		for _, id := range []int64{1, 4} {
+			c.send(executeCommand(read, 0, boundInt(id))...)
+			if got := c.texts(); len(got) != 1 {
+				t.Fatalf("rows %q", got)
+			}
+		}
+		c.send(append([]byte{protocol.COM_QUERY}, "SELECT SLEEP(60) FROM user WHERE id = 1"...)...)
+		g.awaitRunning(t, 0, "%SLEEP(60)%")
+		endOthers(t, g.shards[0])
+		if _, _, errno := okFields(c.receive()); errno != 1158 {
+			t.Errorf("error %d of a statement whose server was lost, want 1158", errno)
+		}
+		c.send(append([]byte{protocol.COM_STMT_CLOSE}, read...)...)
+		if got := c.query("SELECT name FROM user WHERE id = 4"); got != "d" {
+			t.Errorf("the session goes on with %q", got)
 		}
 	})
 }

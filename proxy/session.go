@@ -219,7 +219,8 @@ func (s *session) idle() error {
 		return s.passLastWords()
 	case s.lost && s.ends.killed.Load():
 		return io.EOF
-	case s.router != nil && s.router.lostOwn():
+	}
+	if s.router != nil && s.router.lostOwn() {
 		return errOwnLost
 	}
 	if s.inTransaction() {

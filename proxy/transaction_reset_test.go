@@ -1,7 +1,15 @@
 package proxy_test
 
 import (
+	"context"
+	"net"
+	"sync/atomic"
 	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/proxy"
 )
 
 // When COM_RESET_CONNECTION is answered nothing of the transaction is left on any shard.
@@ -32,6 +40,35 @@ func TestResetEndsTheTransaction(t *testing.T) {
 		run("UPDATE user SET age = 78")
 		if got := g.ages(t); got != [2]int{78, 78} {
 			t.Errorf("ages %v, want 78 and 78", got)
+		}
+	})
+}
+
+// COM_RESET_CONNECTION is answered once, also where a shard's connection does not end in order.
+func TestResetWithoutAShard(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		var cut atomic.Bool
+		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
+			cfg.IdleBackends = 0 // each connection is ended
+			cfg.Keyspaces["customer"].Shards[1].Backend.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, addr)
+				return &cutConn{Conn: c, cut: &cut}, err
+			}
+		}})
+		c := g.dial(t, "customer")
+		for _, statement := range []string{"INSERT INTO user (id, age) VALUES (1, 10), (4, 10)", "SET @x = 1", "BEGIN", "UPDATE user SET age = @x"} {
+			if _, err := c.Execute(statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		cut.Store(true)
+		const resetConnection = 0x1f
+		if got := sendCommand(t, c, resetConnection, ""); got[0] != mysql.OK_HEADER {
+			t.Errorf("the answer is %q", got)
+		}
+		cut.Store(false)
+		if got := textOf(t, c, "SELECT CONCAT('x is ', IFNULL(@x, 'none')) FROM user WHERE id = 4"); got != "x is none" {
+			t.Errorf("the next answer is %q", got)
 		}
 	})
 }

@@ -77,14 +77,16 @@ func attempt(args []string, to io.Writer) (code int, detector bool) {
 		fmt.Fprintln(to, err)
 		return 1, false
 	}
+	asked := false // to end
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
 		select {
 		case sig := <-signals:
+			asked = true
 			_ = cmd.Process.Signal(sig) // fails only when it has ended, which comes next
 		case err := <-ended:
-			return exitCode(err, to), out.detector && !out.failed
+			return exitCode(err, to), out.detector && !out.failed && !asked
 		}
 	}
 }
