@@ -198,6 +198,7 @@ func (r *router) refusesSettings(leg *session, err error) error {
 		return err
 	}
 	text := fmt.Sprintf("seqgate could not bring %s to the session's variables: %s", leg.keyspace, refused.text())
+	err = nil
 	if leg != r.s && !leg.inLegTransaction() && r.replaceable(leg) {
 		r.legs.remove(leg)
 		err = leg.endLeg()
@@ -262,20 +263,21 @@ func (s *session) besideTransaction() bool {
 
 // dropLegs ends the use of all legs but the client's own connection.
 func (r *router) dropLegs() error {
-	var errs []error
-	for _, leg := range r.legs.all {
-		if leg != r.s {
-			errs = append(errs, leg.endLeg())
-		}
-	}
 	if owner := r.lastIDLeg(); owner != r.s && owner.state.lastIDKnown {
 		r.s.state.lastID, r.s.state.lastIDKnown, r.s.state.restore = owner.state.lastID, true, true
 	}
 	r.legs.mu.Lock()
-	r.legs.all = []*session{r.s}
+	all := r.legs.all
+	r.legs.all = []*session{r.s} // before others may have the connections
 	r.legs.mu.Unlock()
 	r.forgetLast()
 	r.idLeg, r.opaque = nil, nil
+	var errs []error
+	for _, leg := range all {
+		if leg != r.s {
+			errs = append(errs, leg.endLeg())
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -65,7 +65,7 @@ func (s *session) connected() error {
 	}
 	const autocommit = uint16(mysql.SERVER_STATUS_AUTOCOMMIT)
 	former := s.answer.status & autocommit
-	if s.adopt(back, login); s.router != nil {
+	if s.adopt(back, login); s.router != nil && s.router.settings.has("autocommit") {
 		s.answer.status = s.answer.status&^autocommit | former // as it will be set there, before anything runs
 	}
 	id := s.state.lastID

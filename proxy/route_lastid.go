@@ -18,15 +18,26 @@ func (r *router) bringLastID(leg *session) error {
 	if owner == leg {
 		return nil
 	}
-	if !owner.state.lastIDKnown {
-		if err := owner.knowLastID(); err != nil {
-			return err
-		}
+	id, err := r.knownLastID(owner)
+	if err != nil {
+		return err
 	}
-	if id := owner.state.lastID; !leg.state.lastIDKnown || leg.state.lastID != id {
+	if !leg.state.lastIDKnown || leg.state.lastID != id {
 		leg.state.lastID, leg.state.lastIDKnown, leg.state.restore = id, true, true
 	}
 	return nil
+}
+
+// knownLastID gives LAST_INSERT_ID() as its owner has it.
+func (r *router) knownLastID(owner *session) (uint64, error) {
+	switch {
+	case owner.state.lastIDKnown:
+		return owner.state.lastID, nil
+	case owner.legEnded():
+		return 0, errLegEnded // another connection has another one
+	}
+	err := owner.knowLastID()
+	return owner.state.lastID, err
 }
 
 // ownsLastID makes a leg the owner if a statement on it has changed, or may have

@@ -131,12 +131,7 @@ func (r *router) lastIDBeside(leg *session, uses parser.SessionUse) (uint64, err
 	if leg != nil || uses&parser.ReadsLastID == 0 {
 		return 0, nil
 	}
-	owner := r.lastIDLeg()
-	if owner.state.lastIDKnown {
-		return owner.state.lastID, nil
-	}
-	err := owner.knowLastID()
-	return owner.state.lastID, err
+	return r.knownLastID(r.lastIDLeg())
 }
 
 // counts are what a statement leaves for ROW_COUNT() and FOUND_ROWS().

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -70,14 +71,14 @@ const (
 
 // legStmt is a statement at one server.
 type legStmt struct {
-	leg    *session
-	thread uint32 // of the connection that it was prepared on
-	stmt   *statement
+	leg  *session
+	conn *backend.Conn // that it was prepared on; thread ids begin anew with a server
+	stmt *statement
 }
 
 // alive reports whether the connection is still the one, and the session's.
 func (l *legStmt) alive() bool {
-	return !l.leg.legEnded() && l.leg.threadID.Load() == l.thread && l.leg.routerOf().legs.find(l.leg.keyspace) == l.leg
+	return !l.leg.legEnded() && l.leg.conn == l.conn && l.leg.routerOf().legs.find(l.leg.keyspace) == l.leg
 }
 
 // command deals with the commands about prepared statements.

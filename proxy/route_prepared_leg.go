@@ -16,9 +16,8 @@ func (r *router) preparedAt(k *Keyspace, st *routedStmt) (*legStmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	thread := leg.threadID.Load()
 	for i := range st.legs {
-		if l := &st.legs[i]; l.leg == leg && l.thread == thread {
+		if l := &st.legs[i]; l.leg == leg && l.conn == leg.conn {
 			return l, nil
 		}
 	}
@@ -31,7 +30,7 @@ func (r *router) preparedAt(k *Keyspace, st *routedStmt) (*legStmt, error) {
 	}
 	own.types = slices.Clone(st.types)
 	st.legs = slices.DeleteFunc(st.legs, func(l legStmt) bool { return !l.alive() })
-	st.legs = append(st.legs, legStmt{leg: leg, thread: thread, stmt: own})
+	st.legs = append(st.legs, legStmt{leg: leg, conn: leg.conn, stmt: own})
 	return &st.legs[len(st.legs)-1], nil
 }
 

@@ -244,7 +244,7 @@ func (r *router) prepareOn(leg *session, st *routedStmt) (accepted bool, err err
 	if st.run == asText { // it was of use for its answer only
 		return true, leg.sendClose(own.id)
 	}
-	st.legs = append(st.legs, legStmt{leg: leg, thread: leg.threadID.Load(), stmt: own})
+	st.legs = append(st.legs, legStmt{leg: leg, conn: leg.conn, stmt: own})
 	return true, nil
 }
 

@@ -44,7 +44,7 @@ func (r *router) prepareSQL(attributes, sql []byte, m parser.Mode) error {
 		return err
 	}
 	leg.prepared = true // which no other connection has
-	r.prepared.name(src.Name, legStmt{leg: leg, thread: leg.threadID.Load()})
+	r.prepared.name(src.Name, legStmt{leg: leg, conn: leg.conn})
 	return nil
 }
 
