@@ -57,8 +57,7 @@ func (r *router) inOwnTransaction(q severally) (err error) {
 		err = mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf("%s began no transaction (%v), and did its part of the statement; check the rows there", before.leg.keyspace, before.error))
 	}
 	r.rollback()
-	// In the words of Vitess.
-	return withNote(err, " (transaction rolled back to reverse changes of partial DML execution)")
+	return err
 }
 
 // undoStatement takes back what a statement that failed with err did on legs within
@@ -74,16 +73,18 @@ func (r *router) undoStatement(legs []*session, err error) error {
 		}
 	}
 	r.rollback()
-	return withNote(err, " (transaction rolled back on all shards)")
+	return rolledBack(err)
 }
 
-// withNote adds a text to a server's error.
-func withNote(err error, note string) error {
+// rolledBack gives the error of a statement whose whole transaction had to be rolled back,
+// by the number that tells drivers so: a deadlock's. A server's own deadlock stays as it is.
+func rolledBack(err error) error {
 	var refused *serverError
-	if !errors.As(err, &refused) {
+	if !errors.As(err, &refused) || refused.code() == mysql.ER_LOCK_DEADLOCK {
 		return err
 	}
-	return &serverError{append(append([]byte(nil), refused.packet...), note...)}
+	return mysql.NewError(mysql.ER_LOCK_DEADLOCK, fmt.Sprintf(
+		"seqgate rolled the transaction back on all shards, as one of them could not undo its part of a statement that failed (error %d: %s); begin it again", refused.code(), refused.text()))
 }
 
 // beforeError is a server's refusal of what is sent before a statement.

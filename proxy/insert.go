@@ -15,6 +15,12 @@ import (
 // planInsert judges an INSERT or REPLACE. What seqgate cannot read of one on a
 // sequenced table is refused: it must not reach the server without its ids.
 func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
+	p, err := s.planRead(p, sql, prepared)
+	return p, s.serversError(err, sql)
+}
+
+// planRead is planInsert with seqgate's own errors.
+func (s *session) planRead(p plan, sql []byte, prepared bool) (plan, error) {
 	if !s.state.environmentKnown {
 		if s.insertsElsewhere(sql, prepared) {
 			return p, nil

@@ -126,6 +126,10 @@ func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
 	case p.kind == planFill:
 		s.scratch = append(s.packetBuffer(), attributes...)
 		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
+		if p.composed = s.scratch; err == nil && len(sql) <= maxKeptText {
+			s.scratch = append(s.scratch, sql...)
+			p.composed, p.quoted = s.scratch[:len(p.composed)], s.scratch[len(p.composed):]
+		}
 	case p.kind == planOwn:
 		p.attributes = slices.Clone(attributes)
 	case p.kind == planQuery:
@@ -141,7 +145,7 @@ func (s *session) finish(p *plan) (err error) {
 	switch p.kind {
 	case planFill:
 		if err = s.sendComposed(p); err == nil {
-			err = s.settleText(&p.fill)
+			err = s.syntaxError(s.settleText(&p.fill), p.quoted)
 		}
 	case planOwn:
 		err = p.own(p.attributes)
@@ -173,7 +177,7 @@ func (s *session) sendComposed(p *plan) error {
 	if p.long != nil {
 		return s.sendFilled(&p.fill, p.attributes, p.long)
 	}
-	return s.sendPacket(s.scratch)
+	return s.sendPacket(p.composed)
 }
 
 // relayResult passes on the answer to a text, or to a part of one.
@@ -228,6 +232,8 @@ type plan struct {
 	own        func(attributes []byte) error
 	attributes []byte
 	long       []byte // a long statement that is filled as it is sent
+	composed   []byte // the filled statement, as it is sent
+	quoted     []byte // the client's own text of it, where that is short
 }
 
 // plan judges one statement. Errors are for the client; nothing was sent then.

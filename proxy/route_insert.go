@@ -48,8 +48,13 @@ type insertRoom struct {
 	id       [16]byte
 }
 
-// insert runs an INSERT or REPLACE.
+// insert runs an INSERT or REPLACE. A syntax error is a server's, of the client's own text.
 func (r *router) insert(attributes, sql []byte, m parser.Mode) error {
+	return r.syntaxOr(r.insertRead(attributes, sql, m), sql)
+}
+
+// insertRead is insert with the errors of what seqgate reads and of what it makes of it.
+func (r *router) insertRead(attributes, sql []byte, m parser.Mode) error {
 	stmt := &r.s.insert
 	if err := stmt.ParseTarget(sql, m); err != nil {
 		return err

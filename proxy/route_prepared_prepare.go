@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -68,25 +67,21 @@ func (r *router) preparing(k *Keyspace, st *routedStmt) (*session, error) {
 }
 
 // syntaxOr gives a server's error for a text that was refused here because it could not
-// be read, if the server cannot read it either; else the error.
+// be read, or by a server in the form that seqgate gave it, if the server cannot read it
+// either; else the error.
 func (r *router) syntaxOr(err error, sql []byte) error {
-	var refused *route.Error
-	if !errors.As(err, &refused) || refused.Errno != mysql.ER_NOT_SUPPORTED_YET {
+	if !isUnread(err) && !isMiscounted(err) && !isSyntaxError(err) {
 		return err
 	}
 	home, homeErr := r.anyLeg()
 	if homeErr != nil {
 		return homeErr
 	}
-	ok, its := home.prepareBackend(sql)
-	var server *serverError
-	switch {
-	case its == nil:
-		its = home.sendClose(ok.id)
-	case errors.As(its, &server) && server.code() == mysql.ER_PARSE_ERROR:
+	its := home.tryPrepare(sql)
+	if isSyntaxError(its) || isConnectionFailure(its) {
 		return its
 	}
-	return errors.Join(err, ignoreRefusal(its))
+	return err
 }
 
 // planPrepare judges how a statement is to be executed, and gives the keyspace or

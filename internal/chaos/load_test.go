@@ -47,17 +47,14 @@ var explained = []uint16{
 
 // undone are those after which nothing is there of the statement that they refuse, and nothing of the transaction that such a
 // COMMIT would have ended. After others it is not known: a connection was lost, or a shard has committed.
-var undone = []uint16{1021, 1040, 1114, 1205, 1290, 1429, 1614, 1836}
-
-// rolledBack is how seqgate tells of a statement over several shards that failed before any COMMIT.
-const rolledBack = "transaction rolled back to reverse changes"
+var undone = []uint16{1021, 1040, 1114, 1205, 1213, 1290, 1429, 1614, 1836}
 
 // fate says what became of rows whose commit came to c; parts: it may have left those of some shards.
 func fate(c *soak.Call, parts bool) (soak.Fate, bool) {
 	switch {
 	case c.Outcome == soak.Done:
 		return soak.Kept, false
-	case slices.Contains(undone, ErrorNumber(*c)), strings.Contains(c.Error, rolledBack):
+	case slices.Contains(undone, ErrorNumber(*c)):
 		return soak.Undone, false
 	}
 	return soak.Unknown, parts
