@@ -276,6 +276,27 @@ func TestPreparedReadingOutdated(t *testing.T) {
 			checkErrno(t, err, protocol.ER_NEED_REPREPARE)
 			g.checkUsers(t, "")
 		})
+		t.Run("character set", func(t *testing.T) {
+			g := newUsersGate(t, s, gateOptions{})
+			c := conn(t, g.open(t, ""))
+			for _, text := range []string{"INSERT INTO users VALUES (0, ?)", "INSERT INTO users (id, u) SELECT NULL, ?"} {
+				exec(t, c, "SET NAMES utf8mb4")
+				st, err := c.PrepareContext(t.Context(), text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer st.Close()
+				for _, set := range []string{"SET NAMES latin1", "SET NAMES gbk"} {
+					exec(t, c, set)
+					if _, err = st.ExecContext(t.Context(), set); err != nil {
+						t.Errorf("%s, after %s: %v", text, set, err)
+					}
+				}
+			}
+			if got := value[int](t, g.direct, "SELECT COUNT(*) FROM users WHERE id >= ?", firstID); got != 4 {
+				t.Errorf("%d rows with ids of the sequence, want 4", got)
+			}
+		})
 		t.Run("columns", func(t *testing.T) {
 			g := newUsersGate(t, s, gateOptions{})
 			st, err := conn(t, g.open(t, "")).PrepareContext(t.Context(), "INSERT INTO users VALUES (?, ?)")

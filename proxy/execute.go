@@ -152,17 +152,27 @@ func (s *session) stillBound(st *statement) error {
 	if err != nil || b == nil && st.fill == nil {
 		return err
 	}
-	if b == nil || st.fill == nil || !st.holds(b, s.state.mode) || st.query != nil && (s.state.mode != st.mode || s.state.database != st.database) {
+	if b == nil || st.fill == nil || !st.holds(b, s.state.mode) || st.query != nil && (st.reading(s.state.mode) != st.mode || s.state.database != st.database) {
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
 	st.fill.binding = b
 	return nil
 }
 
+// reading gives the mode in which the text reads in a session of mode m: what is ASCII
+// reads alike in all character sets.
+func (st *statement) reading(m parser.Mode) parser.Mode {
+	if st.ascii {
+		m.Charset = st.mode.Charset
+	}
+	return m
+}
+
 // holds reports whether what was judged of the text at PREPARE is so still, with
 // this binding and in this mode.
 func (st *statement) holds(b *Binding, m parser.Mode) bool {
 	was := st.fill.binding
+	m = st.reading(m)
 	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
 	if m != st.mode && st.fill.bound != nil {
 		return false // names of variables may read in another way

@@ -43,7 +43,7 @@ func (r *router) readsAlike(st *routedStmt) error {
 	}
 	was := st.mode
 	alike := m.ANSIQuotes == was.ANSIQuotes && m.NoBackslashEscapes == was.NoBackslashEscapes && m.Brackets == was.Brackets &&
-		m.EmptyStringIsNull == was.EmptyStringIsNull && m.Charset == was.Charset
+		m.EmptyStringIsNull == was.EmptyStringIsNull && (m.Charset == was.Charset || parser.IsASCII(st.sql))
 	if !alike && !parser.Plain(st.sql) {
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}

@@ -39,7 +39,7 @@ func (s *session) executesNamed(sql []byte) bool {
 func (s *session) planCarrier(p plan, sql []byte) (plan, error) {
 	const form = "an INSERT inside another statement"
 	if !s.mariaDB || !mentionsAny(sql, "immediate", "prepare") {
-		return p, s.refuseCarried(form, sql)
+		return p, s.serversError(s.refuseCarried(form, sql), sql)
 	}
 	src, text, st, _, err := s.judgePrepare(form, sql, parser.ParseImmediate)
 	if err != nil || st == nil || st.fill == nil {
@@ -157,13 +157,29 @@ func (s *session) readSource(expr []byte) (text []byte, exact bool, err error) {
 	text = []byte(row[1])
 	switch row[0] {
 	case "ucs2", "utf16", "utf16le", "utf32":
-		return nil, false, errNotRead
+		return s.readWide(expr)
 	case "utf8mb4", "utf8mb3", "utf8":
 		// A literal is converted to utf8mb3 on MySQL, a variable is not.
 		return text, !slices.ContainsFunc(bytes.Runes(text), func(r rune) bool { return r > 0xffff }), nil
 	}
 	return text, parser.IsASCII(text), nil
 }
+
+// readWide is readSource for a text in a character set of two or four bytes. The server
+// converts it to the client's before it prepares it, which changes nothing of ASCII.
+func (s *session) readWide(expr []byte) (text []byte, exact bool, err error) {
+	row, err := s.queryRow(fmt.Sprintf("SELECT COALESCE(CAST(CONVERT(%s USING utf8mb4) AS BINARY), '') LIMIT 1", expr), 1)
+	if err != nil {
+		return nil, false, err
+	}
+	text = []byte(row[0])
+	if tables, ok := parser.Writes(nil, text, s.state.mode); !parser.IsASCII(text) && (!ok || slices.ContainsFunc(tables, namedOutsideASCII)) {
+		return nil, false, errNotRead // its table may be another one for the server
+	}
+	return text, parser.IsASCII(text), nil
+}
+
+func namedOutsideASCII(t parser.Table) bool { return !parser.IsASCII([]byte(t.Schema + t.Name)) }
 
 // checkReading refuses a text for a sequenced table that the server may read in
 // another way than seqgate: it converts what is outside ASCII.

@@ -28,6 +28,7 @@ type statement struct {
 	fill          *fillPlan // nil when the table has no sequence
 	slots         []parser.Slot
 	mode          parser.Mode // in which the text was read
+	ascii         bool        // the text is ASCII, which reads alike in all character sets
 	listed        bool        // it names its columns
 	query         []byte      // the text of an INSERT ... SELECT
 	database      string      // ... and in which default database that was read
@@ -132,6 +133,7 @@ func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err er
 		p.kind = planTicket
 	}
 	st.fill, st.slots = &p.fill, slices.Clone(s.slots)
+	st.ascii = parser.IsASCII(sql)
 	st.mode, st.listed = s.state.mode, s.insert.HasColumns && len(s.insert.Columns) > 0
 	switch p.kind {
 	case planFill:
