@@ -51,7 +51,7 @@ var shards = []Mutation{
 	{"merge-limit", "LIMIT is each shard's, not the result's", "proxy/merge/merge.go",
 		"\t\tr.left--\n", "", "TestMergeText", ""},
 	{"shard-not-rolled-back", "what other shards did of a failed statement stays", "proxy/atomic.go",
-		"\tr.rollback()\n\t// In", "\t_ = r.commit()\n\t// In", "TestFailedStatementOverShards/mariadb", ""},
+		"\tr.rollback()\n\treturn err\n}\n\n// undo", "\t_ = r.commit()\n\treturn err\n}\n\n// undo", "TestFailedStatementOverShards/mariadb", ""},
 	{"commit-without-asking", "a COMMIT begins although a shard is gone", "proxy/transaction.go",
 		"if err := pingAll(legs[1:]); err != nil {", "if err := pingAll(legs[:0]); err != nil {", "TestCommitAsksFirst/mariadb", ""},
 	{"partly-committed-silent", "a transaction that only some shards committed is told as done", "proxy/transaction.go",
