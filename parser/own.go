@@ -100,7 +100,7 @@ type OwnStmt struct {
 	Tables   []Table // the sequences named, or the table of SHOW VSCHEMA VINDEXES ON
 	Options  SequenceOptions
 	Schema   string // SHOW SEQUENCES FROM; empty when not given
-	Topic    string // SHOW SEQGATE's and SHOW VSCHEMA's word, in lower case
+	Topic    string // SHOW SEQGATE's and SHOW VSCHEMA's word, in lower case; empty of SHOW SEQGATE alone
 	Like     Pattern
 	VSchema  VSchemaEdit // of ALTER VSCHEMA
 	ID       string      // of SEQGATE_DECODE, as it is written, without quotes
@@ -114,7 +114,7 @@ type OwnStmt struct {
 //	DROP SEQUENCE [IF EXISTS] [db.]s [, [db.]s] ...
 //	SHOW SEQUENCES [FROM|IN db] [LIKE 'pattern']
 //	SHOW CREATE SEQUENCE [db.]s
-//	SHOW SEQGATE STATUS|SEQUENCES|GENERATORS|SESSIONS|VSCHEMA [LIKE 'pattern']
+//	SHOW SEQGATE [STATUS|SEQUENCES|GENERATORS|SERVERS|SESSIONS|VSCHEMA] [LIKE 'pattern']
 //	SHOW VSCHEMA KEYSPACES|TABLES|VINDEXES [LIKE 'pattern']
 //	SHOW VSCHEMA VINDEXES FROM|ON [keyspace.]t [LIKE 'pattern']
 //	ALTER VSCHEMA ...
@@ -244,7 +244,11 @@ func (p *ownParser) showSequences() bool {
 }
 
 func (p *ownParser) showSeqgate() bool {
-	return p.words("show", "seqgate") && p.topic("status", "sequences", "generators", "sessions", "vschema") && p.like()
+	if !p.words("show", "seqgate") {
+		return false
+	}
+	p.topic("status", "sequences", "generators", "servers", "sessions", "vschema")
+	return p.like()
 }
 
 // decode passes SELECT SEQGATE_DECODE(id), where id is a number, a string or a parameter.

@@ -29,6 +29,8 @@ func TestParseOwn(t *testing.T) {
 		"SHOW SEQUENCES FROM d LIKE 'a\\'%'":                      {Verb: ShowSequences, Schema: "d", Like: Pattern{true, "a'%"}},
 		"SHOW CREATE SEQUENCE d.s":                                {Verb: ShowCreateSequence, Tables: []Table{{"d", "s"}}},
 		"show SEQGATE Status like ''":                             {Verb: ShowSeqgate, Topic: "status", Like: Pattern{true, ""}},
+		"SHOW SEQGATE":                                            {Verb: ShowSeqgate},
+		"SHOW SEQGATE servers":                                    {Verb: ShowSeqgate, Topic: "servers"},
 	} {
 		got, err := ParseOwn([]byte(sql), Mode{})
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -51,7 +53,6 @@ func TestParseOwnErrors(t *testing.T) {
 		"ALTER SEQUENCE s":                                  "",
 		"DROP SEQUENCE s,":                                  "",
 		"SHOW SEQUENCES LIKE x":                             "x",
-		"SHOW SEQGATE":                                      "",
 		"SHOW SEQGATE TABLES":                               "TABLES",
 	} {
 		_, err := ParseOwn([]byte(sql), Mode{})
@@ -96,7 +97,7 @@ func FuzzParseOwn(f *testing.F) {
 		switch kind := Sniff([]byte(sql)); {
 		case stmt.Verb == NoOwn, kind != DDL && kind != Show:
 			t.Fatalf("%q is of kind %d and verb %d", sql, kind, stmt.Verb)
-		case (stmt.Verb == ShowSeqgate || stmt.Verb == ShowVSchema) && stmt.Topic == "":
+		case stmt.Verb == ShowVSchema && stmt.Topic == "":
 			t.Fatalf("%q has no topic", sql)
 		case stmt.Verb == AlterVSchema && stmt.VSchema.Action == 0:
 			t.Fatalf("%q has no action", sql)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
@@ -81,6 +82,8 @@ type Config struct {
 	XAGrace time.Duration
 	// Version is seqgate's own, which SHOW SEQGATE STATUS tells.
 	Version string
+	// Health gives how the servers stand, for SHOW SEQGATE SERVERS; nil: nobody asks them.
+	Health func() []health.Status
 
 	// RequireTLS refuses clients over TCP that are not encrypted.
 	RequireTLS bool

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -24,6 +25,10 @@ type shown struct {
 func (d *ownStatement) showSeqgate() (err error) {
 	var result shown
 	switch d.Topic {
+	case "":
+		result = showTopics()
+	case "servers":
+		result = d.srv.showServers()
 	case "status":
 		result = d.srv.showStatus()
 	case "sequences":
@@ -40,6 +45,37 @@ func (d *ownStatement) showSeqgate() (err error) {
 	}
 	result.rows = slices.DeleteFunc(result.rows, func(row []string) bool { return !matches(d.Like, row[0]) })
 	return d.replyRows(result.columns, result.rows)
+}
+
+// showTopics gives what else can be shown.
+func showTopics() shown {
+	return shown{columns: []resultColumn{textColumn("Statement", 64), textColumn("Shows", 255)}, rows: [][]string{
+		{"SHOW SEQGATE GENERATORS", "generators of the vschema: layout, worker id, lease, clock"},
+		{"SHOW SEQGATE SEQUENCES", "sequences in use: ids in memory, runway, refills, errors"},
+		{"SHOW SEQGATE SERVERS", "the server of each shard: whether it answers, since when, how fast"},
+		{"SHOW SEQGATE SESSIONS", "clients: what they run, where, since when"},
+		{"SHOW SEQGATE STATUS", "this process: version, uptime, sessions, refills"},
+		{"SHOW SEQGATE VSCHEMA", "tables of the vschema and what fills their columns"},
+	}}
+}
+
+// showServers gives how the server of each shard stands.
+func (s *Server) showServers() shown {
+	var all []health.Status
+	if s.cfg.Health != nil {
+		all = s.cfg.Health()
+	}
+	result := shown{columns: []resultColumn{textColumn("Keyspace", 64), textColumn("Shard", 64), textColumn("Server", 255), textColumn("State", 16),
+		textColumn("Since", 32), integerColumn("Latency_microseconds"), textColumn("Version", 128), textColumn("Last_error", 1024)}}
+	for _, s := range all {
+		lastError := ""
+		if s.Err != nil {
+			lastError = s.Err.Error()
+		}
+		result.rows = append(result.rows, []string{s.Keyspace, s.Shard, s.Addr, string(s.State), s.Since.UTC().Format(time.RFC3339),
+			strconv.FormatInt(s.Latency.Microseconds(), 10), s.Version, lastError})
+	}
+	return result
 }
 
 // showStatus gives what this process did since it began, as SHOW STATUS of a server.

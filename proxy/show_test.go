@@ -65,6 +65,13 @@ func TestShowSeqgate(t *testing.T) {
 			t.Errorf("prepare: %v", err)
 		}
 		fails(t, c, 1064, "near 'FOO'", "SHOW SEQGATE FOO")
+		topics := texts(t, c, "SHOW SEQGATE")
+		for _, topic := range topics {
+			texts(t, c, topic) // each can be run
+		}
+		if len(topics) != 6 {
+			t.Errorf("SHOW SEQGATE lists %q", topics)
+		}
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // health runs the command, and gives its exit code and what it says. It waits long, for a busy machine, unless told otherwise.
-func health(t *testing.T, args ...string) (code int, text string) {
+func healthCommand(t *testing.T, args ...string) (code int, text string) {
 	t.Helper()
 	var out strings.Builder
 	err := runHealth(t.Context(), append([]string{"--timeout", "20s"}, args...), &out, &out)
@@ -40,19 +40,19 @@ func TestHealthByAdminAddress(t *testing.T) {
 	file := writeFile(t, "c.yaml", mainKeyspace+"admin: {listen: '0.0.0.0:"+port+"'}\n")
 	for _, from := range [][]string{{"--admin", ":" + port}, {"--config", file}} {
 		ready.Store(false)
-		if code, text := health(t, from...); code != 1 || !strings.Contains(text, "draining") {
+		if code, text := healthCommand(t, from...); code != 1 || !strings.Contains(text, "draining") {
 			t.Errorf("%v while it drains: %d, %q", from, code, text)
 		}
-		if code, text := health(t, append(from, "--live")...); code != 0 {
+		if code, text := healthCommand(t, append(from, "--live")...); code != 0 {
 			t.Errorf("%v --live while it drains: %d, %q", from, code, text)
 		}
 		ready.Store(true)
-		if code, text := health(t, from...); code != 0 || text != "ok\n" {
+		if code, text := healthCommand(t, from...); code != 0 || text != "ok\n" {
 			t.Errorf("%v: %d, %q, want ok", from, code, text)
 		}
 	}
 	s.Close()
-	if code, text := health(t, "--admin", ":"+port); code != 1 || !strings.Contains(text, "refused") {
+	if code, text := healthCommand(t, "--admin", ":"+port); code != 1 || !strings.Contains(text, "refused") {
 		t.Errorf("without a server: %d, %q", code, text)
 	}
 }
@@ -69,12 +69,12 @@ func TestHealthOfEditedConfig(t *testing.T) {
 		"users: [{name: a, password_env: NOT_SET_HERE}]\nvschema: away.json\n",
 		mainKeyspace + "admin: {listen: '" + admin + "'}\n", // where it will listen after a restart
 	} {
-		if code, text := health(t, "--config", writeFile(t, "c.yaml", text+"listen: "+p.addr+"\n")); code != 0 {
+		if code, text := healthCommand(t, "--config", writeFile(t, "c.yaml", text+"listen: "+p.addr+"\n")); code != 0 {
 			t.Errorf("%d, %q, want ok", code, text)
 		}
 	}
 	for _, text := range []string{"a: [\n", "", "just text\n"} {
-		if code, said := health(t, "--config", writeFile(t, "c.yaml", text)); code == 0 {
+		if code, said := healthCommand(t, "--config", writeFile(t, "c.yaml", text)); code == 0 {
 			t.Errorf("%q, which is no configuration: %d, %q", text, code, said)
 		}
 	}
@@ -86,7 +86,7 @@ func TestHealthByGreeting(t *testing.T) {
 		_, _, args := sequencedTable(t, s)
 		p := start(t, args...)
 		file := writeFile(t, "c.yaml", mainKeyspace+"listen: "+p.addr+"\n")
-		if code, text := health(t, "--config", file); code != 0 {
+		if code, text := healthCommand(t, "--config", file); code != 0 {
 			t.Errorf("%d, %q, want ok", code, text)
 		}
 	})
@@ -117,7 +117,7 @@ func TestHealthOfOtherServers(t *testing.T) {
 				done <- err
 			}()
 			file := writeFile(t, "c.yaml", mainKeyspace+"listen: unix:"+path+"\n")
-			if code, text := health(t, "--config", file, "--timeout", tt.timeout); code != 1 || !strings.Contains(text, tt.want) {
+			if code, text := healthCommand(t, "--config", file, "--timeout", tt.timeout); code != 1 || !strings.Contains(text, tt.want) {
 				t.Errorf("%d, %q, want %q", code, text, tt.want)
 			}
 			cancel()

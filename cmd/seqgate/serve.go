@@ -26,6 +26,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -103,7 +104,8 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 	if err != nil {
 		return err
 	}
-	server, err := newServer(schema, keyspaces, sequences, keyedSequences, generators, certificates.config(), key, spans, log)
+	servers := health.New(healthServers(cfg, keyspaces), log)
+	server, err := newServer(schema, keyspaces, servers, sequences, keyedSequences, generators, certificates.config(), key, spans, log)
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: certificates.counts,
 		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(generators), Version: version(),
 		API: api.counts, Reload: file.reloadAll,
-		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg),
+		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg), Health: servers.Statuses,
 	}), log)
 	if err != nil {
 		return err
@@ -138,6 +140,8 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 		return errors.Join(err, server.Shutdown(ctx))
 	}
 	defer watchFiles(context.WithoutCancel(ctx), reload, log, file)() // also while seqgate stops
+	log.Info("starting", "version", version(), "keyspaces", len(cfg.Keyspaces))
+	defer watchServers(ctx, servers)()
 	var group errgroup.Group
 	for _, l := range listeners {
 		group.Go(func() error { return server.Serve(l) })
@@ -320,7 +324,7 @@ func closeKeyspaces(keyspaces map[string]*proxy.Keyspace, log *slog.Logger) {
 	}
 }
 
-func newServer(schema *vschemaFile, keyspaces map[string]*proxy.Keyspace, sequences *sequence.Registry, keyed *keyedSequences,
+func newServer(schema *vschemaFile, keyspaces map[string]*proxy.Keyspace, servers *health.Checker, sequences *sequence.Registry, keyed *keyedSequences,
 	generators *generate.Set, clientTLS *tls.Config, key *rsa.PrivateKey, spans tracer, log *slog.Logger) (*proxy.Server, error) {
 	cfg := schema.config()
 	var alter func(context.Context, vschema.Edit) error
@@ -334,7 +338,7 @@ func newServer(schema *vschemaFile, keyspaces map[string]*proxy.Keyspace, sequen
 		FirstFree: func(ctx context.Context, name sequence.Name) (int64, error) {
 			return firstFree(ctx, schema.config(), name)
 		},
-		Logger: log, Tracer: spans, Version: version(),
+		Logger: log, Tracer: spans, Version: version(), Health: servers.Statuses,
 		XA:             decisionsAt(cfg, keyspaces),
 		MaxConnections: cfg.Limits.Connections, MaxUserConnections: cfg.Limits.PerUser, IdleBackends: cfg.Limits.IdleBackends,
 		ProxyFrom:        cfg.ProxyProtocol.From,

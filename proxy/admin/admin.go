@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/idapi"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
@@ -37,13 +38,15 @@ type Config struct {
 	Sessions func(ctx context.Context, most int) ([]Session, int, error) // of the clients, and how many there are
 	VSchema  func() *vschema.VSchema                                     // nil when there is none
 	Servers  []Server                                                    // of all keyspaces, in the order of the configuration
+	Health   func() []health.Status                                      // of those servers
 }
 
 // New gives the handler of the admin address.
 //
 //	GET /           the status page, with more at /sessions and /vschema (docs/status-page.md)
 //	GET /livez      200 as long as the process answers
-//	GET /readyz     200 while clients are taken, 503 once seqgate drains
+//	GET /readyz     200 while clients are taken, 503 once seqgate drains; /readyz?servers also 503 with the reason while a
+//	                server of a shard is not known to answer
 //	GET /sequences  the sequences of this process, as JSON
 //	GET /keyed      those that count by key, as JSON
 //	GET /metrics    all that there is to count, in Prometheus's text format (docs/metrics.md)
@@ -53,9 +56,9 @@ func New(cfg Config) http.Handler {
 	cfg.fill()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !cfg.Ready() {
-			say(w, http.StatusServiceUnavailable, "draining")
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if reason := cfg.unready(r.URL.Query().Has("servers")); reason != "" {
+			say(w, http.StatusServiceUnavailable, reason)
 			return
 		}
 		say(w, http.StatusOK, "ok")
@@ -68,6 +71,30 @@ func New(cfg Config) http.Handler {
 	}
 	registerPages(mux, cfg)
 	return mux
+}
+
+// unready says why no clients should come; empty when they may. Servers that do not answer count if those are asked for.
+func (c *Config) unready(servers bool) string {
+	if !c.Ready() {
+		return "draining"
+	}
+	if servers {
+		for _, s := range c.Health() {
+			if s.State == health.Down || s.State == health.Unknown {
+				return "server of " + shardName(s) + " is " + string(s.State)
+			}
+		}
+	}
+	return ""
+}
+
+// shardName names a keyspace, and the shard of a sharded one, as clients name it. The server's address and errors are for those
+// who know the password.
+func shardName(s health.Status) string {
+	if s.Shard == "-" || s.Shard == "" {
+		return s.Keyspace
+	}
+	return s.Keyspace + ":" + s.Shard
 }
 
 // fill puts what tells nothing in the place of what is nil.
@@ -96,6 +123,9 @@ func (c *Config) fill() {
 	}
 	if c.Generators == nil {
 		c.Generators = func() []GeneratorStatus { return nil }
+	}
+	if c.Health == nil {
+		c.Health = func() []health.Status { return nil }
 	}
 	if c.API == nil {
 		c.API = func() []idapi.Count { return nil }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/health"
+	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
@@ -33,6 +36,33 @@ func TestHealth(t *testing.T) {
 	}
 	if got := get(t, h, "/livez").Code; got != http.StatusOK {
 		t.Errorf("/livez while draining: got %d, want 200", got)
+	}
+}
+
+// /readyz says that a server is away to those who ask for servers, and the page to all; neither address nor error is told
+// without the password.
+func TestHealthOfServers(t *testing.T) {
+	status := health.Status{Keyspace: "customer", Shard: "-80", Addr: "10.0.0.9:3306", Err: errors.New("no route"), State: health.Unknown}
+	h := New(Config{Health: func() []health.Status {
+		return []health.Status{{Keyspace: "main", Shard: "-", State: health.ReadOnly}, status}
+	},
+		Servers: []Server{{"customer", "-80", "10.0.0.9:3306", "customer"}},
+		Traffic: func() meter.Snapshot {
+			return meter.Snapshot{Backends: []meter.BackendSnapshot{{Keyspace: "customer", Shard: "-80"}}}
+		}})
+	for state, want := range map[health.State]int{health.Unknown: 503, health.Down: 503, health.Up: 200, health.ReadOnly: 200} {
+		status.State = state
+		got := get(t, h, "/readyz?servers")
+		if got.Code != want || want == 503 && got.Body.String() != "server of customer:-80 is "+string(state)+"\n" {
+			t.Errorf("%s: /readyz?servers answers %d %q, want %d", state, got.Code, got.Body, want)
+		}
+		if got := get(t, h, "/readyz"); got.Code != 200 {
+			t.Errorf("%s: /readyz answers %d", state, got.Code)
+		}
+		page := get(t, h, "/").Body.String()
+		if down := strings.Contains(page, "server down"); down != (state == health.Down) || !strings.Contains(page, "no route") {
+			t.Errorf("%s: the page says that a server is down: %v", state, down)
+		}
 	}
 }
 

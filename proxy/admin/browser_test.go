@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seqgate/seqgate/internal/browsertest"
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -119,6 +120,9 @@ func testHostileNames(t *testing.T, browser *browsertest.Browser) {
 		return []GeneratorStatus{{Keyspace: hostile, Name: long, Layout: hostile, From: hostile, Err: errors.New(hostile)}}
 	}
 	cfg.Servers = []Server{{hostile, hostile, hostile, long}, {"customer", long, long, long}}
+	cfg.Health = func() []health.Status {
+		return []health.Status{{Keyspace: "customer", Shard: "-80", Addr: long, State: health.Down, Version: hostile, Err: errors.New(hostile + long + long)}}
+	}
 	cfg.Sessions = func(context.Context, int) ([]Session, int, error) {
 		return []Session{{User: hostile, Host: long, Keyspace: hostile, Database: hostile, Command: hostile, Time: hostile, State: hostile}}, 1, errors.New(hostile)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
@@ -130,6 +131,12 @@ func (s *shop) config(tb testing.TB) Config {
 			}, 3, nil
 		},
 		VSchema: func() *vschema.VSchema { return v },
+		Health: func() []health.Status {
+			up := func(keyspace, shard string, latency time.Duration) health.Status {
+				return health.Status{Keyspace: keyspace, Shard: shard, State: health.Up, Since: s.now.Add(-26 * time.Hour), Latency: latency, Version: "8.4.6"}
+			}
+			return []health.Status{up("main", "-", 420*time.Microsecond), up("customer", "-80", 510*time.Microsecond), up("customer", "80-", 470*time.Microsecond)}
+		},
 		Servers: []Server{{"main", "-", "10.0.1.5:3306", "main"}, {"customer", "-80", "10.0.1.6:3306", "customer"}, {"customer", "80-", "10.0.1.7:3306", "customer"}},
 	}
 }

@@ -53,5 +53,6 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	c.generators(s)
 	clients(s, traffic)
 	backends(s, traffic)
+	servers(s, c.cfg.Health())
 	api(s, c.cfg.API())
 }

@@ -1,6 +1,9 @@
 package admin
 
-import "github.com/seqgate/seqgate/proxy/meter"
+import (
+	"github.com/seqgate/seqgate/proxy/health"
+	"github.com/seqgate/seqgate/proxy/meter"
+)
 
 var (
 	connections      = gauge("connections", "Clients that are connected, by whether they have logged in (session, login).", "state")
@@ -51,8 +54,21 @@ var (
 	backendSent        = counter("backend_sent_bytes_total", "Bytes to a server, before encryption.", "keyspace", "shard")
 	backendConnections = gauge("backend_connections", "Sessions' connections to a server: in use (busy), or waiting for a session (idle). Those of seqgate's own are not among them.", "keyspace", "shard", "state")
 
-	backendMetrics = []*metric{backendQueries, backendReceived, backendSent, backendConnections}
+	serverUp       = gauge("server_up", "1 if a server answered when it was asked last, also if it is read-only, else 0.", "keyspace", "shard")
+	serverReadOnly = gauge("server_read_only", "1 if a server said that it is read-only, else 0.", "keyspace", "shard")
+	serverLatency  = gauge("server_check_seconds", "How long a server took to answer when it did last.", "keyspace", "shard")
+
+	backendMetrics = []*metric{backendQueries, backendReceived, backendSent, backendConnections, serverUp, serverReadOnly, serverLatency}
 )
+
+// servers tells how each server stands.
+func servers(s sink, all []health.Status) {
+	for _, h := range all {
+		s.put(serverUp, truth(h.State == health.Up || h.State == health.ReadOnly), h.Keyspace, h.Shard)
+		s.put(serverReadOnly, truth(h.State == health.ReadOnly), h.Keyspace, h.Shard)
+		s.put(serverLatency, h.Latency.Seconds(), h.Keyspace, h.Shard)
+	}
+}
 
 // backends tells of each server; the configuration bounds how many there are.
 func backends(s sink, t meter.Snapshot) {

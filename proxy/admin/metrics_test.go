@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/seqgate/seqgate/internal/buckets"
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/idapi"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
@@ -41,6 +42,9 @@ func busy() Config {
 		Generators: func() []GeneratorStatus {
 			return []GeneratorStatus{{Keyspace: "main", Name: "flake", Layout: "twitter", Ends: time.Unix(1<<32, 0), Held: true, Worker: 7, Leased: true,
 				LeaseLeft: 20 * time.Second, ClockKnown: true, ClockOffset: -time.Second, IDs: 4}}
+		},
+		Health: func() []health.Status {
+			return []health.Status{{Keyspace: "main", Shard: "-", State: health.Up, Latency: time.Millisecond}}
 		},
 		Traffic: func() meter.Snapshot {
 			return meter.Snapshot{Started: time.Unix(1000, 0), Sessions: 2, In: 5, Backends: []meter.BackendSnapshot{{Keyspace: "main", Shard: "-", Busy: 2}}}

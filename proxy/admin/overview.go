@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -56,7 +57,7 @@ func (p *pages) overview(now time.Time) overviewPage {
 	for _, k := range p.cfg.Keyed() {
 		page.Keyed = append(page.Keyed, newKeyedRow(k))
 	}
-	page.Backends = backendRows(p.cfg.Servers, traffic)
+	page.Backends = backendRows(now, p.cfg.Servers, p.cfg.Health(), traffic)
 	return page
 }
 
@@ -87,7 +88,7 @@ func (p *pages) sequenceRows(now time.Time, all []sequence.Status) (rows []seque
 	return rows, more
 }
 
-// stateTile tells whether clients are taken, and the sequences whose database is away.
+// stateTile tells whether clients are taken, the servers that do not answer, and the sequences whose database is away.
 func (p *pages) stateTile(now time.Time, t meter.Snapshot, sequences []sequence.Status) tile {
 	away := 0
 	for _, st := range sequences {
@@ -95,10 +96,18 @@ func (p *pages) stateTile(now time.Time, t meter.Snapshot, sequences []sequence.
 			away++
 		}
 	}
+	var down []string
+	for _, h := range p.cfg.Health() {
+		if h.State == health.Down {
+			down = append(down, shardName(h))
+		}
+	}
 	s := tile{Name: "State", Value: "ready", Detail: "up " + about(max(now.Sub(t.Started), 0)), Level: "good"}
 	switch {
 	case !p.cfg.Ready():
 		s.Value, s.Level = "draining", warn
+	case len(down) > 0:
+		s.Value, s.Detail, s.Level = "server down", strings.Join(down, ", "), bad
 	case away > 0:
 		s.Value, s.Detail, s.Level = "no ids", strconv.Itoa(away)+" of "+strconv.Itoa(len(sequences))+" sequences get none", bad
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
@@ -129,20 +130,45 @@ func newKeyedRow(st keyed.Status) keyedRow {
 // backendRow is a server as the page shows it.
 type backendRow struct {
 	Keyspace, Shard, Addr, Database, Busy, Idle, Queries, In, Out string
+	State, StateLevel, Latency, Version, Error                    string
 }
 
-// backendRows joins where servers are to what was counted of them.
-func backendRows(servers []Server, t meter.Snapshot) (rows []backendRow) {
+// backendRows joins where servers are to how they stand and to what was counted of them.
+func backendRows(now time.Time, servers []Server, healths []health.Status, t meter.Snapshot) (rows []backendRow) {
 	where := make(map[[2]string]Server, len(servers))
 	for _, s := range servers {
 		where[[2]string{s.Keyspace, s.Shard}] = s
 	}
 	for _, b := range t.Backends {
 		s := where[[2]string{b.Keyspace, b.Shard}]
-		rows = append(rows, backendRow{
+		row := backendRow{
 			Keyspace: b.Keyspace, Shard: b.Shard, Addr: cmp.Or(s.Addr, none), Database: cmp.Or(s.Database, none),
 			Busy: grouped(b.Busy), Idle: grouped(int64(b.Idle)), Queries: grouped(b.Queries), In: size(b.In), Out: size(b.Out),
-		})
+			State: none, Latency: none,
+		}
+		for _, h := range healths {
+			if h.Keyspace == b.Keyspace && h.Shard == b.Shard {
+				row.tell(now, h)
+			}
+		}
+		rows = append(rows, row)
 	}
 	return rows
+}
+
+// tell takes in how the server stands.
+func (r *backendRow) tell(now time.Time, h health.Status) {
+	r.State, r.Version = string(h.State)+" for "+about(max(now.Sub(h.Since), 0)), h.Version
+	switch h.State {
+	case health.Down:
+		r.StateLevel = bad
+	case health.ReadOnly:
+		r.StateLevel = warn
+	}
+	if h.Latency > 0 {
+		r.Latency = strconv.FormatFloat(h.Latency.Seconds()*1000, 'g', 3, 64) + " ms"
+	}
+	if h.Err != nil {
+		r.Error = h.Err.Error()
+	}
 }
