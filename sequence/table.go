@@ -69,6 +69,8 @@ func (t *table) check(ctx context.Context) error {
 		return t.problem(ErrNotSequence, nil, "counts by key: ask it with SELECT NEXT VALUE FROM %s FOR KEY 'k', or name its key column in the vschema", t.sqlName())
 	case strings.HasPrefix(text, stripedComment):
 		return t.problem(ErrNotSequence, nil, "lies in stripes on several servers: name them in the configuration, in sequences.overrides (stores)")
+	case !strings.Contains(text, comment) && !t.hasRowColumns(ctx):
+		return t.problem(ErrNotSequence, nil, "is not a sequence: it has no columns next_id and cache")
 	case !strings.Contains(text, comment):
 		return t.problem(ErrNotSequence, nil, "is not a sequence: the comment of its table does not contain '%s'; if it is meant to be one, run: ALTER TABLE %s COMMENT '%s'",
 			comment, t.sqlName(), comment)
@@ -77,6 +79,14 @@ func (t *table) check(ctx context.Context) error {
 		t.Max = min(t.last(), o.Max)
 	}
 	return nil
+}
+
+// hasRowColumns reports whether the table has the columns of a sequence; also when that cannot be told.
+func (t table) hasRowColumns(ctx context.Context) bool {
+	var n int
+	err := t.conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = ? AND table_name = ? AND column_name IN ('next_id', 'cache')",
+		t.Database, t.Table).Scan(&n)
+	return err != nil || n == 2
 }
 
 // read reads the row; how is "" or "FOR UPDATE". It returns errElsewhere when another server served the row last.

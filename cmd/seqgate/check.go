@@ -16,24 +16,22 @@ import (
 
 var checkAbout = fmt.Sprintf(`Validates the configuration and the vschema, and lists everything wrong in them by file and line (exit code 2). Then
 compares the servers' tables with them, on every shard: what would make INSERTs fail, ids repeat or rows not be found is
-an error (exit code 1), a server that cannot be reached, or answers nothing for %v, a warning. It changes nothing.`, 2*silence)
+an error (exit code 1), a server that cannot be reached, or answers nothing for %v, a warning, or with --strict an error. It changes nothing.`, 2*silence)
 
 // runCheck is `seqgate check`.
 func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
 	var from source
-	fs := newFlags("check", "--config FILE | --upstream DSN", checkAbout, stdout)
+	fs := newFlags("check", "--config FILE | --upstream DSN [--strict]", checkAbout, stdout)
 	from.flags(fs)
-	if err := parseFlags(fs, args); err != nil {
+	strict := fs.Bool("strict", false, "a server that cannot be reached is an error, not a warning")
+	if err := parseOnly(fs, args); err != nil {
 		return err
-	}
-	if fs.NArg() > 0 {
-		return usagef("unexpected argument %q: see seqgate check --help", fs.Arg(0))
 	}
 	cfg, err := from.load()
 	if err != nil {
 		return err
 	}
-	c := checker{cfg: cfg, cluster: newCluster(ctx, cfg), out: stdout}
+	c := checker{strict: *strict, cfg: cfg, cluster: newCluster(ctx, cfg), out: stdout}
 	defer func() { err = errors.Join(err, c.cluster.close()) }()
 	c.connect()
 	list := bindings(cfg, c.servers)
@@ -53,6 +51,7 @@ func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err erro
 
 // checker compares the servers with the files and prints a line for each finding.
 type checker struct {
+	strict           bool // servers have to be there
 	cfg              *Config
 	cluster          *cluster
 	servers          servers // those that were reached
@@ -78,10 +77,19 @@ func (c *checker) warn(subject any, format string, args ...any) {
 	c.print("warning", subject, format, args...)
 }
 
+// away is warn for a server that did not answer, or fail where servers have to be there.
+func (c *checker) away(subject any, format string, args ...any) {
+	if c.strict {
+		c.fail(subject, format, args...)
+		return
+	}
+	c.warn(subject, format, args...)
+}
+
 // failed is fail, or a warning when a server did not answer.
 func (c *checker) failed(subject any, err error) {
 	if unreachable(err) {
-		c.warn(subject, "the server cannot be reached, this is not checked: %v", err)
+		c.away(subject, "the server cannot be reached, this is not checked: %v", err)
 		return
 	}
 	c.fail(subject, "%v", err)
@@ -104,7 +112,7 @@ func (c *checker) connect() {
 			case err == nil:
 				c.servers = append(c.servers, s)
 			case unreachable(err):
-				c.warn(k.serverName(shard), "the server cannot be reached, its tables are not checked: %v", err)
+				c.away(k.serverName(shard), "the server cannot be reached, its tables are not checked: %v", err)
 			default:
 				c.fail(k.serverName(shard), "%v", err)
 			}

@@ -54,7 +54,7 @@ func runCompletion(ctx context.Context, args []string, stdout, stderr io.Writer)
 func printsForShell(shell string, script func(clidoc.Program) string) command {
 	return func(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		fs := newFlags("completion "+shell, "", "Prints the completion script for "+shell+".", stdout)
-		if err := parseFlags(fs, args); err != nil {
+		if err := parseOnly(fs, args); err != nil {
 			return err
 		}
 		p, err := collectHelp(ctx)

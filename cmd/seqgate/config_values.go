@@ -173,6 +173,9 @@ func (r *configReader) shard(name string, v value) (Shard, bool) {
 // dsnError is the driver's error without what it quotes of the DSN.
 func dsnError(err error) string {
 	text := err.Error()
+	if strings.HasPrefix(text, "default addr for network") {
+		return "invalid DSN: the address does not stand in tcp( )"
+	}
 	if i := strings.IndexAny(text, `"'`); i >= 0 {
 		text = text[:i]
 	}

@@ -23,7 +23,7 @@ func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) (err 
 	fs := newFlags("demo", "[--listen ADDR] [--admin ADDR]", "Runs seqgate in front of embedded MySQL-compatible engines, with example tables in an unsharded and a sharded keyspace.", stdout)
 	listen := fs.String("listen", defaultConfig().Listen[0], "`ADDR` to listen on, host:port")
 	admin := fs.String("admin", "", "`ADDR` of the status page, host:port; none by default")
-	if err := parseFlags(fs, args); err != nil {
+	if err := parseOnly(fs, args); err != nil {
 		return err
 	}
 	var engines []*demoengine.Engine

@@ -63,6 +63,17 @@ func parseFlags(fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
+// parseOnly is parseFlags for a command without arguments.
+func parseOnly(fs *flag.FlagSet, args []string) error {
+	if err := parseFlags(fs, args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return usagef("unexpected argument %q: see seqgate %s --help", fs.Arg(0), fs.Name())
+	}
+	return nil
+}
+
 // source is where a command has its configuration from: a file, or the DSN of one server.
 type source struct {
 	file, upstream string
@@ -75,16 +86,28 @@ func (s *source) flags(fs *flag.FlagSet) {
 
 // load reads the configuration. SEQGATE_CONFIG names the file when no flag does.
 func (s *source) load() (*Config, error) {
-	if s.file == "" && s.upstream == "" {
-		s.file = os.Getenv("SEQGATE_CONFIG")
+	env := environment{}
+	if file := env.get("SEQGATE_CONFIG"); s.file == "" && s.upstream == "" {
+		s.file = file
 	}
+	cfg, err := s.read(env)
+	if err != nil {
+		return nil, err
+	}
+	if errs := env.withGenerators(cfg.VSchema).unknown(os.Environ()); len(errs) > 0 {
+		return nil, errs
+	}
+	return cfg, nil
+}
+
+func (s *source) read(env environment) (*Config, error) {
 	switch {
 	case s.file != "" && s.upstream != "":
 		return nil, usagef("--config and --upstream together: give one")
 	case s.upstream != "":
-		return UpstreamConfig(s.upstream, os.Getenv)
+		return UpstreamConfig(s.upstream, env.get)
 	case s.file != "":
-		return LoadConfig(s.file, os.Getenv)
+		return LoadConfig(s.file, env.get)
 	}
 	return nil, usagef("no configuration: give --config FILE or --upstream DSN")
 }

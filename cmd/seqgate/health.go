@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"syscall"
@@ -31,7 +32,7 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	addr := fs.String("admin", "", "the admin `ADDR` of the seqgate, host:port, instead of a file")
 	live := fs.Bool("live", false, "ask whether it lives, also while it stops and takes no more clients")
 	timeout := fs.Duration("timeout", healthTimeout, "the `TIME` that the answer may take")
-	if err := parseFlags(fs, args); err != nil {
+	if err := parseOnly(fs, args); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
@@ -110,7 +111,11 @@ func askHealth(ctx context.Context, addr, page string) error {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask for health: %w", err)
+		var cause *url.Error // names the address again
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return fmt.Errorf("no answer at the admin address %s: %w", addr, err)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, 200))
 	if err = errors.Join(err, response.Body.Close()); err != nil {

@@ -8,9 +8,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
+
+	"github.com/seqgate/seqgate/vschema"
 )
 
 func main() {
@@ -72,6 +77,14 @@ func allCommands() map[string]command {
 	}
 }
 
+// unknownCommand says which one was meant where a known one is near; else what there is. group is "seq " of its commands.
+func unknownCommand(group, name string, known []string, usage string) error {
+	if advice := vschema.Suggest(name, known); strings.HasPrefix(advice, "did you mean") {
+		return usagef("unknown command %q: %s", group+name, advice)
+	}
+	return usagef("unknown command %q\n\n%s", group+name, usage)
+}
+
 // run runs one command; exitCode tells what its error means.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
@@ -84,7 +97,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	c, ok := allCommands()[args[0]]
 	if !ok {
-		return usagef("unknown command %q\n\n%s", args[0], usage)
+		return unknownCommand("", args[0], slices.Collect(maps.Keys(allCommands())), usage)
 	}
 	return c(ctx, args[1:], stdout, stderr)
 }

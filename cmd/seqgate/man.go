@@ -11,7 +11,7 @@ import (
 // runMan is `seqgate man`.
 func runMan(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	const about = "Prints the manual page, made from the help of all commands. To read it: seqgate man | man -l -"
-	if err := parseFlags(newFlags("man", "", about, stdout), args); err != nil {
+	if err := parseOnly(newFlags("man", "", about, stdout), args); err != nil {
 		return err
 	}
 	p, err := collectHelp(ctx)

@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,7 +52,7 @@ func runSeq(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	}
 	c, ok := seqCommands[args[0]]
 	if !ok {
-		return usagef("unknown command %q\n\n%s", "seq "+args[0], seqUsage)
+		return unknownCommand("seq ", args[0], slices.Collect(maps.Keys(seqCommands)), seqUsage)
 	}
 	return c(ctx, args[1:], stdout, stderr)
 }

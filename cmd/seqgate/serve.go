@@ -38,7 +38,7 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	fs := newFlags("serve", "--config FILE | --upstream DSN [--listen ADDR]", "Runs the proxy.", stdout)
 	from.flags(fs)
 	fs.StringVar(&listen, "listen", "", "`ADDR` to listen on, host:port or unix:/path; wins over the file")
-	if err := parseFlags(fs, args); err != nil {
+	if err := parseOnly(fs, args); err != nil {
 		return err
 	}
 	cfg, err := from.load()
@@ -217,11 +217,19 @@ const handBackTimeout = 2 * time.Second
 // newLogger gives the log, whose level may change.
 func newLogger(cfg Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
 	level.Set(cfg.Level)
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationsAsText}
 	if cfg.Format == "json" || cfg.Format == "auto" && !isTerminal(w) {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// durationsAsText has JSON say "1.5s" as the text does, where it would be a number of nanoseconds.
+func durationsAsText(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // isTerminal reports whether somebody reads what is written there as it comes.

@@ -34,7 +34,7 @@ func version() string {
 
 // runVersion is `seqgate version`.
 func runVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
-	if err := parseFlags(newFlags("version", "", "Prints the version.", stdout), args); err != nil {
+	if err := parseOnly(newFlags("version", "", "Prints the version.", stdout), args); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(stdout, "seqgate", version())

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+const environmentPrefix = "SEQGATE_"
+
+// environment reads variables and remembers for which it was asked: all that the configuration knows, by themselves or as the name
+// that a password_env or the like gives.
+type environment map[string]bool
+
+func (e environment) get(name string) string {
+	e[name] = true
+	return os.Getenv(name)
+}
+
+// unknown gives an error for each SEQGATE_* variable that nothing has asked for: a setting that would silently not be made.
+func (e environment) unknown(environ []string) (errs vschema.Errors) {
+	for _, setting := range environ {
+		name, _, _ := strings.Cut(setting, "=")
+		if !strings.HasPrefix(name, environmentPrefix) || e[name] || isOthers(name) {
+			continue
+		}
+		known := slices.DeleteFunc(slices.Collect(maps.Keys(e)), func(name string) bool { return !strings.HasPrefix(name, environmentPrefix) })
+		advice := vschema.Suggest(name, known)
+		if !strings.HasPrefix(advice, "did you mean") {
+			advice = "see docs/configuration.md for their names, and unset it"
+		}
+		errs = append(errs, vschema.Error{File: "environment", Message: name + ": no setting has this name: " + advice})
+	}
+	return errs
+}
+
+// isOthers reports whether a variable is not the configuration's: one of this project's tests, or of Kubernetes, which makes
+// some for a service that is called seqgate (SEQGATE_SERVICE_HOST, SEQGATE_PORT_3307_TCP, SEQGATE_MYSQL_SERVICE_PORT).
+// https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+func isOthers(name string) bool {
+	name = strings.TrimPrefix(name, environmentPrefix)
+	return strings.HasPrefix(name, "TEST_") || name == "PORT" || strings.HasPrefix(name, "PORT_") ||
+		strings.Contains(name, "SERVICE_HOST") || strings.Contains(name, "SERVICE_PORT") || strings.Contains(name, "_PORT_")
+}
+
+// withGenerators adds the variables that generators of the vschema name.
+func (e environment) withGenerators(v *vschema.VSchema) environment {
+	if v == nil {
+		return e
+	}
+	for _, k := range v.Keyspaces() {
+		for _, g := range k.Generators() {
+			if g.Segments != nil {
+				e[g.Segments.URLEnv] = true
+			}
+		}
+	}
+	return e
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A wrong call says what is wrong, and what was meant where that is near.
+func TestWrongCalls(t *testing.T) {
+	file := writeFile(t, "c.yaml", mainKeyspace)
+	for _, tt := range []struct {
+		call, env, want string
+		code            int
+	}{
+		{"serv", "", `unknown command "serv": did you mean "serve"?`, 2},
+		{"seq mov", "", `unknown command "seq mov": did you mean "move"?`, 2},
+		{"frobnicate", "", "unknown command \"frobnicate\"\n\nseqgate:", 2},
+		{"version now", "", `unexpected argument "now": see seqgate version --help`, 2},
+		{"serve --upstream x y", "", `unexpected argument "y"`, 2},
+		{"man page", "", `unexpected argument "page"`, 2},
+		{"health --admin 127.0.0.1:1", "", "no answer at the admin address 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused", 1},
+		{"check --upstream app:app@127.0.0.1:3306/main", "", "--upstream: invalid DSN: the address does not stand in tcp( ): write user:password@tcp(host:port)/database", 2},
+		{"check --strict --upstream app:app@tcp(127.0.0.1:1)/main", "", "errors found: 1", 1},
+		{"check --config " + file, "SEQGATE_LISTN", `SEQGATE_LISTN: no setting has this name: did you mean "SEQGATE_LISTEN"?`, 2},
+		{"init --config " + file, "SEQGATE_FROBNICATE", "SEQGATE_FROBNICATE: no setting has this name: see docs/configuration.md", 2},
+		{"check --config " + file, "SEQGATE_PORT_3307_TCP_ADDR", "", 0}, // of Kubernetes
+		{"check --config " + file, "SEQGATE_SERVICE_HOST", "", 0},
+	} {
+		t.Run(tt.call+" "+tt.env, func(t *testing.T) {
+			if tt.env != "" {
+				t.Setenv(tt.env, "127.0.0.1:1")
+			}
+			err := run(t.Context(), strings.Fields(tt.call), io.Discard, io.Discard)
+			if exitCode(err) != tt.code || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("code %d, %v, want %d and %q", exitCode(err), err, tt.code, tt.want)
+			}
+		})
+	}
+}
+
+// Durations are as readable in JSON as in the text.
+func TestDurationsInJSON(t *testing.T) {
+	var out bytes.Buffer
+	newLogger(Log{Format: "json"}, &slog.LevelVar{}, &out).Info("x", "duration", 1500*time.Millisecond)
+	if !strings.Contains(out.String(), `"duration":"1.5s"`) {
+		t.Errorf("got %s", out.String())
+	}
+}
