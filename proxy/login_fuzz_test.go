@@ -56,7 +56,7 @@ func FuzzLogin(f *testing.F) {
 			return
 		}
 		for _, u := range knockers[:2] {
-			proof, err := handshake.Prove(srv.user(u.Name).Plugin, salt, u.Password, false)
+			proof, err := handshake.Prove(srv.user(u.Name).Plugin, salt, u.Password, handshake.Plain)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func knock(f *testing.F, u User, plugin string, salt []byte) (stream []byte) {
 	f.Helper()
 	r := handshake.Response{Capabilities: 0x0fffffff &^ handshake.SSL &^ handshake.Zstd, MaxPacket: 1 << 24, Charset: 45, User: u.Name, Database: "main", Plugin: plugin}
 	prove := func(plugin string) []byte {
-		proof, err := handshake.Prove(plugin, salt, u.Password, false)
+		proof, err := handshake.Prove(plugin, salt, u.Password, handshake.Plain)
 		if err != nil {
 			return []byte(u.Password + "\x00")
 		}

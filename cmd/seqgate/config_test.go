@@ -297,6 +297,9 @@ func TestShardTLS(t *testing.T) {
 		{"socket required", "u:p@unix(/s)/d", "required", TLSRequired, true},
 		{"verify_ca", "u:p@tcp(h)/d", "verify_ca", TLSVerifyCA, true},
 		{"verify_identity", "u:p@tcp(h:1)/d", "verify_identity", TLSVerifyIdentity, true},
+		{"the password as it is, unverified", "u:p@tcp(h)/d?allowCleartextPasswords=true", "required", TLSRequired, true},
+		{"the password as it is, verified", "u:p@tcp(h)/d?allowCleartextPasswords=true", "verify_ca", TLSVerifyCA, true},
+		{"the password as it is, socket", "u:p@unix(/s)/d?allowCleartextPasswords=true", "", TLSDisabled, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -310,6 +313,10 @@ func TestShardTLS(t *testing.T) {
 			}
 			if got, want := s.DSN.AllowFallbackToPlaintext, s.Mode == TLSPreferred || s.Mode == TLSAsClient; got != want {
 				t.Errorf("fallback to plaintext %v, want %v", got, want)
+			}
+			own := s.Mode == TLSVerifyCA || s.Mode == TLSVerifyIdentity || s.DSN.Net == "unix"
+			if got, want := s.DSN.AllowCleartextPasswords, own && strings.Contains(tt.dsn, "allowCleartext"); got != want {
+				t.Errorf("the password as it is %v, want %v", got, want)
 			}
 			if s.DSN.TLS != nil {
 				verified := !s.DSN.TLS.InsecureSkipVerify || s.DSN.TLS.VerifyConnection != nil

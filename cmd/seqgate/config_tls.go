@@ -51,6 +51,9 @@ func (s *Shard) secure(t TLS) {
 	s.Mode = s.dsnMode(t.Backend)
 	s.DSN.TLS = backendTLS(s.Mode, s.DSN.Addr, t.RootCAs)
 	s.DSN.AllowFallbackToPlaintext = s.Mode == TLSPreferred || s.Mode == TLSAsClient
+	if s.Mode != TLSVerifyCA && s.Mode != TLSVerifyIdentity && s.DSN.Net != "unix" {
+		s.DSN.AllowCleartextPasswords = false // the password as it is, to whoever answers
+	}
 }
 
 // backendTLS is the client side of TLS to a backend at addr, nil when disabled. A nil roots is the system's.

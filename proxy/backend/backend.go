@@ -201,13 +201,13 @@ func (o *Opening) logIn(ctx context.Context, b *Backend, login Login) (ok []byte
 		}
 		sequence++
 	}
-	if r.Proof, err = handshake.Prove(r.Plugin, o.Greeting.Salt, login.Password, o.Secure()); err != nil {
+	if r.Proof, err = handshake.Prove(r.Plugin, o.Greeting.Salt, login.Password, o.channel()); err != nil {
 		return nil, err
 	}
 	if err := o.Send(handshake.Packet{Sequence: sequence, Payload: r.Append(nil)}); err != nil {
 		return nil, err
 	}
-	return handshake.Authenticate(o, r.Plugin, o.Greeting.Salt, login.Password, o.Secure())
+	return handshake.Authenticate(o, r.Plugin, o.Greeting.Salt, login.Password, o.channel())
 }
 
 // response gives the answer to a greeting, without its proof.
@@ -228,7 +228,7 @@ func (login Login) response(g handshake.Greeting) handshake.Response {
 		flags |= g.Capabilities & handshake.ConnectAttrs
 	}
 	plugin := g.Plugin
-	if _, err := handshake.Prove(plugin, g.Salt, "", true); err != nil {
+	if _, err := handshake.Prove(plugin, g.Salt, "", handshake.Verified); err != nil {
 		plugin = mysql.AUTH_NATIVE_PASSWORD // the server asks for the account's own then
 	}
 	return handshake.Response{Capabilities: flags, MaxPacket: longest, Charset: login.Charset, User: login.User,

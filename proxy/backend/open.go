@@ -18,6 +18,8 @@ type Opening struct {
 	handshake.Conn
 	Greeting handshake.Greeting
 	Payload  []byte // of the greeting, as it came
+
+	verified bool // the server, by TLS
 }
 
 // Open connects to the server and reads its greeting; DefaultDialTimeout bounds
@@ -81,8 +83,24 @@ func (o *Opening) Encrypt(ctx context.Context, config *tls.Config, response []by
 	if err := secure.HandshakeContext(ctx); err != nil {
 		return err
 	}
-	o.Conn.Conn = secure
+	o.Conn.Conn, o.verified = secure, verifies(config)
 	return nil
+}
+
+// verifies reports whether a handshake with this configuration fails for an impostor.
+func verifies(config *tls.Config) bool {
+	return !config.InsecureSkipVerify || config.VerifyConnection != nil || config.VerifyPeerCertificate != nil
+}
+
+// channel tells who can read what is sent to the server.
+func (o *Opening) channel() handshake.Channel {
+	switch {
+	case o.verified, o.LocalAddr().Network() == "unix":
+		return handshake.Verified
+	case o.Encrypted():
+		return handshake.Encrypted
+	}
+	return handshake.Plain
 }
 
 // TLSFor gives the configuration to encrypt a connection with, nil for none: by

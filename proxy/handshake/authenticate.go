@@ -41,7 +41,7 @@ var errRounds = errors.New("an authentication without an end")
 // Authenticate proves a password to a server, on a connection whose handshake
 // response with the first proof has been sent, and gives the OK packet. Errors:
 // *Refused, and those of the connection.
-func Authenticate(c PacketConn, plugin string, salt []byte, password string, secure bool) (ok []byte, err error) {
+func Authenticate(c PacketConn, plugin string, salt []byte, password string, over Channel) (ok []byte, err error) {
 	for range maxRounds {
 		p, err := c.Receive()
 		if err != nil {
@@ -55,13 +55,13 @@ func Authenticate(c PacketConn, plugin string, salt []byte, password string, sec
 			return nil, &Refused{p.Payload}
 		case kind == Switch:
 			if plugin, salt, err = ParseSwitch(p.Payload); err == nil {
-				answer, err = Prove(plugin, salt, password, secure)
+				answer, err = Prove(plugin, salt, password, over)
 			}
 		case kind != More:
 			err = ErrMalformed
 		case fastDone(plugin, p.Payload):
 			continue
-		case wantsPassword(plugin, p.Payload) && secure:
+		case wantsPassword(plugin, p.Payload) && over >= Encrypted:
 			answer = append([]byte(password), 0)
 		case wantsPassword(plugin, p.Payload):
 			answer = KeyRequest(plugin)

@@ -44,23 +44,26 @@ func NewSalt() []byte {
 }
 
 // Prove gives a client's proof of a password for a plugin, by what it says in the
-// first place. Over a secure connection some plugins send the password itself.
-func Prove(plugin string, salt []byte, password string, secure bool) ([]byte, error) {
+// first place. Over TLS some plugins send the password itself. A server that asks for it
+// by mysql_clear_password gets it only where it is known to be that server: this plugin has
+// no other protection, and any impostor can ask for it.
+func Prove(plugin string, salt []byte, password string, over Channel) ([]byte, error) {
 	switch plugin {
 	case mysql.AUTH_NATIVE_PASSWORD:
 		return mysql.CalcNativePassword(salt, []byte(password)), nil
 	case mysql.AUTH_CACHING_SHA2_PASSWORD:
 		return mysql.CalcCachingSha2Password(salt, []byte(password)), nil
 	case mysql.AUTH_SHA256_PASSWORD:
-		if password == "" || secure {
+		if password == "" || over >= Encrypted {
 			return append([]byte(password), 0), nil
 		}
 		return []byte{requestKeySHA256}, nil
 	case mysql.AUTH_MARIADB_ED25519:
 		return mysql.CalcEd25519Password(salt, password)
 	case mysql.AUTH_CLEAR_PASSWORD:
-		if !secure {
-			return nil, errors.New("the server asks for the password as it is, over a connection without TLS")
+		if over < Verified {
+			return nil, errors.New("the server asks for the password as it is (mysql_clear_password), which is sent only to a server that TLS has verified, " +
+				"or over a socket: set tls.backend to verify_identity or verify_ca")
 		}
 		return append([]byte(password), 0), nil
 	}

@@ -139,7 +139,11 @@ func relayPassword(t *testing.T, plugin, secret string, frontSecure, backSecure,
 		served <- result{password, err}
 	}()
 	go func() {
-		_, err := Authenticate(&strictConn{Conn{client}, clientNext}, plugin, salt, secret, frontSecure)
+		over := Plain
+		if frontSecure {
+			over = Verified
+		}
+		_, err := Authenticate(&strictConn{Conn{client}, clientNext}, plugin, salt, secret, over)
 		asked <- err
 	}()
 	r := Relay{Front: &Conn{front}, Back: &Conn{back}, FrontSecure: frontSecure, BackSecure: backSecure, Shift: 0xff,
@@ -172,7 +176,7 @@ func TestVerify(t *testing.T) {
 			{"right", "a", "a", true}, {"wrong", "a", "b", false}, {"none", "", "", true},
 			{"none where one is due", "", "a", false}, {"one where none is due", "a", "", false},
 		} {
-			proof, err := Prove(plugin, salt, test.claimed, false)
+			proof, err := Prove(plugin, salt, test.claimed, Plain)
 			if err != nil {
 				t.Fatal(err)
 			}
