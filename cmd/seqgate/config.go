@@ -197,7 +197,7 @@ func (r *configReader) loadVSchema() {
 	}
 	loaded, files, err := readVSchema(r.vschemaFile)
 	switch {
-	case files[r.vschemaFile] == nil:
+	case files[readFile{path: r.vschemaFile}] == nil:
 		r.fail(v, "%v", err) // the line that names it is the one to look at
 		return
 	case err != nil:

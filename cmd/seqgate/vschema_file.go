@@ -115,14 +115,14 @@ func (f *vschemaFile) alter(_ context.Context, edit vschema.Edit) error {
 		return err
 	}
 	defer unlock()
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path, maxVSchema)
 	if err != nil {
 		return err
 	}
 	if data, err = edit.Apply(data); err != nil {
 		return err
 	}
-	files := readFiles{f.path: data}
+	files := readFiles{readFile{path: f.path}: data}
 	v, err := files.parse(f.path, data)
 	if err == nil {
 		err = f.takes.CheckVSchema(v)

@@ -2,40 +2,46 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// readFiles is what files held when they were read, by their paths; nil for one that could not be read.
-type readFiles map[string][]byte
+// readFiles is what files held when they were read; nil for one that could not be read.
+type readFiles map[readFile][]byte
 
-func (f readFiles) read(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		data = nil
-	}
-	f[path] = data
+// readFile is a vschema, or with a folder a file in it that one of its vindexes names.
+type readFile struct{ folder, path string }
+
+func (f readFiles) read(file readFile) ([]byte, error) {
+	data, err := file.read()
+	f[file] = data
 	return data, err
+}
+
+func (file readFile) read() ([]byte, error) {
+	if file.folder == "" {
+		return readRegular(file.path, maxVSchema)
+	}
+	return readWithin(file.folder, file.path, maxVindexFile)
 }
 
 // changed reports whether any file holds something else now.
 func (f readFiles) changed() bool {
 	now := readFiles{}
-	for path, data := range f {
-		if current, err := now.read(path); !bytes.Equal(current, data) || (err == nil) != (data != nil) {
+	for file, data := range f {
+		if current, err := now.read(file); !bytes.Equal(current, data) || (err == nil) != (data != nil) {
 			return true
 		}
 	}
 	return false
 }
 
-// readVSchema reads a vschema and the files that its vindexes name, which are beside it unless their paths are absolute.
-// files has all of them. The error is a vschema.Errors.
+// readVSchema reads a vschema and the files that its vindexes name, which are in its folder. files has all of them. The
+// error is a vschema.Errors.
 func readVSchema(path string) (v *vschema.VSchema, files readFiles, err error) {
 	files = readFiles{}
-	data, err := files.read(path)
+	data, err := files.read(readFile{path: path})
 	if err != nil {
 		return nil, files, vschema.Errors{{File: path, Message: readError(err)}}
 	}
@@ -45,12 +51,7 @@ func readVSchema(path string) (v *vschema.VSchema, files readFiles, err error) {
 
 // parse is readVSchema of a text that is to be in the file.
 func (f readFiles) parse(path string, data []byte) (*vschema.VSchema, error) {
-	read := func(beside string) ([]byte, error) {
-		if !filepath.IsAbs(beside) {
-			beside = filepath.Join(filepath.Dir(path), beside)
-		}
-		return f.read(beside)
-	}
+	read := func(name string) ([]byte, error) { return f.read(readFile{filepath.Dir(path), name}) }
 	v, err := vschema.Loader{Read: read, CheckGenerator: checkGenerator, Counter: redisServer}.Load(path, data)
 	if err != nil {
 		return nil, err
