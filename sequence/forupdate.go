@@ -47,7 +47,10 @@ func (t table) swapLocked(ctx context.Context, from, to row) error {
 // the connection closed. It is not a sql.Tx because the Commit of that takes no context: it would wait for a frozen server
 // without end.
 func (t table) inTransaction(ctx context.Context, f func() error) error {
-	err := t.exec(ctx, "START TRANSACTION")
+	err := t.limitIdle(ctx)
+	if err == nil {
+		err = t.exec(ctx, "START TRANSACTION")
+	}
 	if err == nil {
 		err = f()
 	}

@@ -51,7 +51,7 @@ func (c identifying) connect(ctx context.Context) (driver.Conn, error) {
 	if _, err := conn.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", nil); err != nil {
 		return nil, errors.Join(fmt.Errorf("set the isolation level: %w", err), conn.Close())
 	}
-	return identified{conn, server}, nil
+	return &identified{mysqlConn: conn, server: server}, nil
 }
 
 // identify returns "" for a server that cannot say who it is.
@@ -92,13 +92,14 @@ type mysqlConn interface {
 // identified is a connection to a server that is known.
 type identified struct {
 	mysqlConn
-	server string
+	server  string
+	limited bool // see [table.limitIdle]
 }
 
 // server returns the server that t's connection leads to, "" when it is not known.
 func (t table) server() (server string) {
 	_ = t.conn.Raw(func(conn any) error { // fails for a connection that is broken, which the next statement tells
-		if c, ok := conn.(identified); ok {
+		if c, ok := conn.(*identified); ok {
 			server = c.server
 		}
 		return nil

@@ -53,4 +53,5 @@ var all = []storeTest{
 	{"Killed", testKilled, false},
 	{"FrozenHolder", testFrozenHolder, true},
 	{"LockedTable", testLockedTable, false},
+	{"LostHolder", testLostHolder, true},
 }

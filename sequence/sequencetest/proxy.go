@@ -20,6 +20,7 @@ const (
 	CutUnsent     Cut = iota // the statement does not reach the server
 	CutUnanswered            // the server has run the statement, and its answer does not reach the client
 	CutLate                  // the server runs the statement some time after the client was cut off
+	CutSilent                // the statement does not reach the server, which is not told that the client has gone
 )
 
 // late is how long after [CutLate] a statement reaches the server: that a client has asked again meanwhile.
@@ -194,7 +195,11 @@ func (p *Proxy) forward(client, server net.Conn, pending *cutting) {
 			return
 		}
 		if when, ok := p.cut(packet); ok {
-			if when == CutUnsent {
+			switch when {
+			case CutUnsent:
+				return
+			case CutSilent:
+				<-pending.answered // the server has ended its session
 				return
 			}
 			pending.set()
