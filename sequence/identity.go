@@ -29,8 +29,12 @@ func (c identifying) Connect(ctx context.Context) (driver.Conn, error) {
 	bounded, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	conn, err := c.connect(bounded)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+	case bounded.Err() != nil && ctx.Err() == nil:
 		err = fmt.Errorf("the server gave no answer in %v: %w", connectTimeout, bounded.Err())
+	case errors.Is(err, driver.ErrBadConn): // with which database/sql would try twice more, at once
+		err = fmt.Errorf("the server ended the connection before it was made: %w", mysql.ErrInvalidConn)
 	}
 	return conn, err
 }

@@ -79,7 +79,7 @@ func NewPool(cfg *mysql.Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration of a sequence's server: %w", err)
 	}
-	db := sql.OpenDB(withTurns{identifying{settled.Connector{Connector: connector, Statement: poolSettings}}, newTurns(poolSize)})
+	db := sql.OpenDB(withTurns{&paced{Connector: identifying{settled.Connector{Connector: connector, Statement: poolSettings}}}, newTurns(poolSize)})
 	db.SetMaxOpenConns(poolSize)
 	db.SetMaxIdleConns(poolSize)
 	db.SetConnMaxIdleTime(time.Minute)

@@ -1,8 +1,10 @@
 package sequence
 
 import (
+	"database/sql/driver"
 	"errors"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"time"
 
@@ -44,6 +46,25 @@ func IsTemporary(err error) bool {
 	}
 	var answer *mysql.MySQLError
 	return !errors.As(err, &answer) || slices.Contains(temporary, answer.Number)
+}
+
+// ofServer lists those of the temporary errors that any other row on the server would meet with too.
+var ofServer = []uint16{
+	1047,             // ER_UNKNOWN_COM_ERROR: see temporary
+	1053,             // ER_SERVER_SHUTDOWN
+	1223,             // ER_CANT_UPDATE_WITH_READLOCK
+	1290, 1792, 1836, // read-only: see temporary
+}
+
+// servesNobody reports whether an attempt ended with err because of the server, whatever row it was about: it is
+// read-only, or cuts connections.
+func servesNobody(err error) bool {
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) {
+		return slices.Contains(ofServer, answer.Number)
+	}
+	var network net.Error
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.As(err, &network)
 }
 
 // ServerError returns the number and the SQLSTATE of the server's own error in err; false when there is none.

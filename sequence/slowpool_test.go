@@ -25,6 +25,7 @@ type slowServer struct {
 	heldUp   func(string) bool // tables on which it answers no statement; nil: none
 	oneByOne bool              // it works at one statement after the other
 	away     atomic.Bool       // it takes no connections
+	refuses  atomic.Value      // the refusal of every UPDATE
 	asked    atomic.Int64
 	broken   atomic.Int64 // statements that were given up
 
@@ -96,11 +97,17 @@ func (c slowConn) ExecContext(ctx context.Context, query string, _ []driver.Name
 	if err := c.run(ctx); err != nil {
 		return nil, err
 	}
+	if box, ok := c.refuses.Load().(refusal); ok && box.err != nil {
+		return nil, box.err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.next[query]++
 	return updated(c.next[query]*10 - 9), nil
 }
+
+// refusal is the error that a slowServer refuses all UPDATEs with; nil when it does not.
+type refusal struct{ err error }
 
 // updated is the answer to an UPDATE of one row that found this next_id.
 type updated int64

@@ -12,10 +12,11 @@ import (
 	"github.com/seqgate/seqgate/internal/adaptive"
 )
 
-// turns has the attempts at one server wait in line. An [adaptive.Limit] says how many are under way together, and after a
-// connection that could not be made nobody has a turn for the time of a [Backoff]. So a server that is away is asked a few
-// times a second by each process, not by each of its sequences; and one that is back gets no more work than it can do,
-// however many sequences of however many processes need ids by then.
+// turns has the attempts at one server wait in line. An [adaptive.Limit] says how many are under way together. After a
+// connection that could not be made or was cut, and after the answer that the server is read-only, nobody has a turn for the
+// time of a [Backoff], and then one at a time, until one is served. So a server that serves nobody is asked a few times a
+// second by each process, not by each of its sequences; and one that is back gets no more work than it can do, however many
+// sequences of however many processes need ids by then.
 //
 // A row may be held up on its own, as by somebody's lock. Attempts on it get one turn in lastShare while others wait, and lower
 // the limit once, or when nobody else is answered either.
@@ -27,9 +28,10 @@ type turns struct {
 	silent   int          // attempts that were not answered since one was
 	line     [2]list.List // of *inLine: of rows that are held up the second
 	heldUp   map[rowName]bool
-	failures int // connections in a row that could not be made
+	failures int // attempts in a row that the server served nobody by
+	pauses   int // because of them, ever
 	paused   bool
-	cause    error // why the latest one could not be made; nil when an attempt was answered since
+	cause    error // what the latest of them ended with; nil when an attempt was answered since
 }
 
 // lastShare: see turns.
@@ -53,6 +55,7 @@ type turn struct {
 	row     rowName
 	began   time.Time
 	lowered int // see adaptive.Limit
+	pauses  int // see turns
 }
 
 func newTurns(most int) *turns {
@@ -87,7 +90,7 @@ func (t *turns) take(ctx context.Context, q Request) (turn, error) {
 			line.Remove(at)
 		}
 		if t.cause != nil {
-			return turn{}, fmt.Errorf("%w; no connection could be made before: %w", ctx.Err(), t.cause)
+			return turn{}, fmt.Errorf("%w; the server served nobody before: %w", ctx.Err(), t.cause)
 		}
 		return turn{}, ctx.Err()
 	}
@@ -95,7 +98,7 @@ func (t *turns) take(ctx context.Context, q Request) (turn, error) {
 
 // advance gives turns to the first in the line. t.mu is held.
 func (t *turns) advance() {
-	for !t.paused && t.taken < t.limit.N() {
+	for !t.paused && t.taken < t.most() {
 		line, other := &t.line[0], &t.line[1]
 		if t.given%lastShare == lastShare-1 {
 			line, other = other, line
@@ -109,8 +112,16 @@ func (t *turns) advance() {
 		t.taken++
 		t.given++
 		p := line.Remove(line.Front()).(*inLine)
-		p.came <- turn{t, p.row, time.Now(), t.limit.Lowered()}
+		p.came <- turn{t, p.row, time.Now(), t.limit.Lowered(), t.pauses}
 	}
+}
+
+// most is how many attempts may be under way. t.mu is held.
+func (t *turns) most() int {
+	if t.failures > 0 {
+		return 1
+	}
+	return t.limit.N()
 }
 
 // end ends the turn, after what f sees to. f is called with the line's lock held.
@@ -131,7 +142,12 @@ func (own turn) handBack() { own.end(func(*turns) {}) }
 // answered ends the turn of an attempt that ended with err before its time was over.
 func (own turn) answered(err error) {
 	own.end(func(t *turns) {
-		t.failures, t.silent, t.cause = 0, 0, nil
+		t.silent = 0
+		if servesNobody(err) {
+			t.pause(own, err)
+			return
+		}
+		t.failures, t.cause = 0, nil
 		if err != nil && IsTemporary(err) { // as a wait for somebody's lock, which says nothing of what the server can do
 			t.heldUp[own.row] = true
 		} else {
@@ -163,14 +179,20 @@ func (own turn) unconnected(why error) {
 		return
 	}
 	own.end(func(t *turns) {
-		t.cause = why
-		if own.lowered == t.limit.Lowered() { // of those under way together, one pause for all
-			t.failures++
-			t.paused = true
-			time.AfterFunc(Backoff(t.failures), t.resume)
-		}
+		t.pause(own, why)
 		t.limit.Unanswered(own.lowered)
 	})
+}
+
+// pause gives nobody a turn for some time. t.mu is held.
+func (t *turns) pause(own turn, why error) {
+	t.cause = why
+	if own.pauses == t.pauses { // of those under way together, one pause for all
+		t.failures++
+		t.pauses++
+		t.paused = true
+		time.AfterFunc(Backoff(t.failures), t.resume)
+	}
 }
 
 // resume ends a pause.
