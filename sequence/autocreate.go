@@ -9,14 +9,14 @@ import (
 )
 
 // AutoCreate returns store with the ability to make its one sequence where that is missing. When the table or its row 0
-// is not there, it asks seed for the first id above every id in use, 1 or more, and the cache, 1 or more, makes both in db
-// by [Seed], and tries again, once. Any number of processes may do so at the same time. db is a pool from [NewPool] whose
-// user may create tables.
+// is not there, it asks seed for the first id above every id in use, 1 or more, and the cache, 1 or more, makes both in db,
+// and tries again, once. Any number of processes may do so at the same time. db is a pool from [NewPool] whose user may
+// create tables.
 //
-// It makes nothing once it has given ids: a table that vanishes from under running processes is no new sequence. Their
-// ids in memory are in no table yet, so that seed cannot know them, and a row made by it would give them to others. The
-// error stands then until somebody makes the table by hand, or has stopped all processes that use it. An
-// [Error] of seed keeps it from making the sequence.
+// It makes nothing that was ever used: of a table that vanishes under running processes, ids are in memory and in no table
+// yet, so that seed cannot know them, and a row made by it would give them to others. So that a process knows which had not
+// used the sequence itself, each writes its name to a table ([UsedTable]) before it takes the first ids. The error stands
+// until somebody makes the table by hand. An [Error] of seed keeps it from making the sequence.
 //
 // Nor does it make rows other than 0, which are parts of a sequence that somebody laid out.
 func AutoCreate(store RowStore, db *sql.DB, seed func(ctx context.Context) (next, cache int64, err error)) RowStore {
@@ -33,17 +33,32 @@ type autoCreate struct {
 // Reserve implements [Store]. When it cannot make what is missing, the error matches ErrNoTable or ErrNoRow still, and
 // says why.
 func (s *autoCreate) Reserve(ctx context.Context, q Request) (Reservation, error) {
-	res, err := s.RowStore.Reserve(ctx, q)
+	res, err := s.reserve(ctx, q)
 	if missing := s.missing(q, err); missing != nil {
-		if err := s.create(ctx, q); err != nil {
+		if err := s.create(ctx, q); err != nil && !errors.Is(err, errUsed) {
 			return Reservation{}, missing.notCreated(err)
 		}
-		res, err = s.RowStore.Reserve(ctx, q)
+		// Also when it was used: another process may have made it meanwhile, as this one would have.
+		res, err = s.reserve(ctx, q)
+		if missing := s.missing(q, err); missing != nil {
+			return Reservation{}, missing.notCreated(errUsed)
+		}
 	}
 	if err == nil {
 		s.served.Store(true)
 	}
 	return res, err
+}
+
+// reserve tells other processes that the sequence is used, and reserves.
+func (s *autoCreate) reserve(ctx context.Context, q Request) (Reservation, error) {
+	if !s.served.Load() && q.Row == 0 {
+		err := attemptOn(ctx, s.db, q, func(ctx context.Context, t table) error { return t.announce(ctx) })
+		if err != nil {
+			return Reservation{}, err
+		}
+	}
+	return s.RowStore.Reserve(ctx, q)
 }
 
 // missing returns err as what says that a sequence is missing which may be created, else nil.
@@ -55,17 +70,25 @@ func (s *autoCreate) missing(q Request, err error) *Error {
 	return e
 }
 
+// create makes the sequence. The error is errUsed when it was used before.
 func (s *autoCreate) create(ctx context.Context, q Request) error {
+	used, err := WasUsed(ctx, s.db, q.Database, q.Table)
+	switch {
+	case err != nil:
+		return err
+	case used:
+		return errUsed
+	}
 	next, cache, err := s.seed(ctx)
 	if err != nil {
 		return fmt.Errorf("find the first free id for sequence %s.%s: %w", q.Database, q.Table, err)
 	}
-	return Seed(ctx, s.db, q.Database, q.Table, next, cache)
+	return seedUnused(ctx, s.db, q, next, cache)
 }
 
 // notCreated returns e with the reason why it stands, or the reason alone when another attempt may do better.
 func (e *Error) notCreated(reason error) error {
-	if IsTemporary(reason) {
+	if reason != errUsed && IsTemporary(reason) {
 		return reason
 	}
 	return &Error{Kind: e.Kind, Sequence: e.Sequence, Cause: reason, Text: fmt.Sprintf("%s (auto_create could not: %v)", e.Text, reason)}
