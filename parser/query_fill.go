@@ -17,6 +17,8 @@ type QueryFill struct {
 	First, Block int64 // the ids are First, First+1, ..., at most Block of them
 	// No row's own id from 1 to 2^63-1 may lie outside of these; see QueryLowest.
 	Lowest, Highest int64
+	// Among: a row's own id may be one of the block's, which is an overrun too.
+	Among bool
 	// Wrap has the first generated id written as LAST_INSERT_ID(id). WrapOwn has
 	// each row's own id evaluated by it, so that the server tells the last one.
 	Wrap, WrapOwn bool
@@ -30,7 +32,7 @@ type QueryFill struct {
 
 // QueryOverrun stands, behind the names of BindQuery, in the text of the server's
 // error 1690 when the query of a statement made by AppendQueryFilled gave rows
-// beyond the Block, or an id outside of Lowest to Highest. None of its rows is in a
+// beyond the Block, or an id outside of Lowest to Highest, or Among the Block's. None of its rows is in a
 // table that can undo a statement then, nor, with CountFirst and no ids of the rows'
 // own, in any other.
 const QueryOverrun = "_n"
@@ -324,7 +326,12 @@ func (s *InsertStmt) appendFilledOwn(dst []byte, f QueryFill) []byte {
 	dst = appendGenerated(dst, f, s.guard(f, k), k, n)
 	dst = append(dst, ", IF("+e+" BETWEEN 1 AND 9223372036854775807 AND "+e+" NOT BETWEEN "...)
 	dst = append(strconv.AppendInt(dst, f.Lowest, 10), " AND "...)
-	dst = append(strconv.AppendInt(dst, f.Highest, 10), ", "+overrun(n)+", "...)
+	dst = strconv.AppendInt(dst, f.Highest, 10)
+	if f.Among {
+		dst = append(strconv.AppendInt(append(dst, " OR "+e+" BETWEEN "...), f.First, 10), " AND "...)
+		dst = strconv.AppendInt(dst, f.First+f.Block-1, 10)
+	}
+	dst = append(dst, ", "+overrun(n)+", "...)
 	// A FLOAT has fewer digits as text than it is made of.
 	dst = s.appendCarried(append(dst, "IF(ABS("+e+" - "...), s.bound.index)
 	dst = append(dst, ") > 0.5, "+inexact(n)+", "...)

@@ -230,6 +230,14 @@ func (s *session) composeBulk(st *statement, p *fillPlan, b *bulk) error {
 		s.scratch = append(appendBulkHead(s.packetBuffer(), st.id, b.types), b.rows...)
 		return nil
 	}
+	if p.movesAhead() {
+		p.own = func(first, last int64, yield func(int64)) {
+			_ = b.each(func(row []param) error { // it was read before
+				s.ownOfParams(st, p.binding, p.ignore, row)(first, last, yield)
+				return nil
+			})
+		}
+	}
 	if err := s.takeIDs(p, nil, nil); err != nil {
 		return err
 	}

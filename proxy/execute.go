@@ -299,13 +299,13 @@ func (s *session) settleExecute(st *statement, p *fillPlan) error {
 	case p.rewrites():
 		return s.settleFill(p, target{st.schema, st.table})
 	case p.reports():
-		err := s.settleExplicit(p)
+		err := s.settleExplicit(p, target{st.schema, st.table})
 		if !p.wrap {
 			s.after(st.effect)
 		}
 		return err
 	case p.tells():
-		err := s.settleExplicit(p)
+		err := s.settleExplicit(p, target{st.schema, st.table})
 		s.after(st.effect)
 		return err
 	}
@@ -317,10 +317,25 @@ func (s *session) settleExecute(st *statement, p *fillPlan) error {
 // fillParams takes ids for the open rows and puts them among the parameters.
 func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]param, error) {
 	open := func(row int) bool { return s.decide(p, st.slots[row], params).State == parser.Open }
+	if p.movesAhead() {
+		p.own = s.ownOfParams(st, p.binding, p.ignore, params)
+	}
 	if err := s.takeIDs(p, open, params); err != nil {
 		return nil, err
 	}
 	return withIDs(st.slots, params, open, func(n int) param { return p.openParam(n) }), nil
+}
+
+// ownOfParams gives the own ids of an execution with these parameters.
+func (s *session) ownOfParams(st *statement, b *Binding, ignore bool, params []param) eachOwn {
+	return func(first, last int64, yield func(int64)) {
+		p := fillPlan{binding: b, ignore: ignore}
+		slots := make([]parser.Slot, len(st.slots))
+		for i, slot := range st.slots {
+			slots[i] = s.decide(&p, slot, params)
+		}
+		ownOf(slots)(first, last, yield)
+	}
 }
 
 // withIDs gives the parameters of the filled statement: those of the client's own,

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -20,37 +19,9 @@ const (
 	ExplicitAdvance ExplicitPolicy = "advance"
 )
 
-// tellExplicit tells a table's sequence of the ids that a statement brought along
-// and wrote, or may have written: outcome is how it ended. It comes before the
-// client's answer, so that no id is taken that the client knows to be used. Keyed
-// sequences do not learn of such values.
-func (s *session) tellExplicit(p *fillPlan, outcome error) {
-	var refused *serverError
-	if !p.tells() || errors.As(outcome, &refused) {
-		return
-	}
-	seq, err := s.srv.cfg.Sequences.Get(p.binding.Sequence)
-	switch {
-	case err != nil: // the registry was closed: this process gives no more ids
-	case p.binding.OnExplicit == ExplicitAdvance:
-		seq.Observe(p.lowest, p.highest)
-	case seq.Above(p.highest):
-		s.srv.explicit.warn(p.binding, p.highest)
-	}
-}
-
-// movesAhead reports whether the sequence may learn of the statement's own ids
-// before it is executed. An id that its column cannot hold fails, or is stored as
-// another.
+// movesAhead reports whether the sequence learns of the statement's own ids.
 func (p *fillPlan) movesAhead() bool {
-	return p.tells() && p.binding.OnExplicit == ExplicitAdvance && p.highest <= p.binding.Max
-}
-
-// clashes reports whether a block of ids that was taken may hold one of the
-// statement's own. As only the least and the largest of those are known, it may
-// say so where none does.
-func (p *fillPlan) clashes() bool {
-	return p.highest > 0 && p.lowest < p.first+p.open && p.highest >= p.first
+	return p.tells() && p.binding.OnExplicit == ExplicitAdvance
 }
 
 // explicitWarnings logs ids above a table's sequence, once a minute per table.

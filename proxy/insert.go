@@ -232,7 +232,12 @@ func (s *session) isOpen(row int) bool {
 }
 
 // takeOpen takes ids for the open rows of the statement in s.insert.
-func (s *session) takeOpen(p *fillPlan) error { return s.takeIDs(p, s.isOpen, nil) }
+func (s *session) takeOpen(p *fillPlan) error {
+	if p.movesAhead() {
+		p.own = ownOf(s.slots)
+	}
+	return s.takeIDs(p, s.isOpen, nil)
+}
 
 // fillValues gives the ids that were taken, row by row.
 func (s *session) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) ([]byte, bool) {
@@ -276,22 +281,6 @@ func (s *session) takeEach(p *fillPlan, open func(row int) bool, params []param)
 	if p.ids, err = s.nextEach(p.binding, keys); err == nil {
 		p.first = p.ids[0]
 	}
-	return err
-}
-
-// takeBlock takes one block for all open rows. Where the statement's own ids move
-// the sequence, it holds none of them: as in a native column, it lies above an own
-// id that stands before an open row.
-func (s *session) takeBlock(p *fillPlan) (err error) {
-	moves := p.movesAhead()
-	if moves && p.ahead {
-		s.tellExplicit(p, nil)
-	}
-	if p.first, err = s.next(p.binding, p.open); err != nil || !moves || !p.clashes() {
-		return err
-	}
-	s.tellExplicit(p, nil)
-	p.first, err = s.next(p.binding, p.open)
 	return err
 }
 
@@ -348,7 +337,7 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 		return s.settleReturning(p, t)
 	}
 	ok, err := s.answerOK()
-	s.tellExplicit(p, err)
+	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
 	if err != nil {
 		var refused *serverError
 		if p.wrap && errors.As(err, &refused) {
@@ -387,18 +376,18 @@ func (s *session) settleText(p *fillPlan) error {
 	if p.rewrites() {
 		return s.settleFill(p, target{s.insertSchema(), s.insert.Table})
 	}
-	return s.settleExplicit(p)
+	return s.settleExplicit(p, target{s.insertSchema(), s.insert.Table})
 }
 
 // settleExplicit reads the answer to a statement with ids of its own. On a column
 // without AUTO_INCREMENT the OK packet is made to tell the last one, as on a
 // column with it.
-func (s *session) settleExplicit(p *fillPlan) error {
+func (s *session) settleExplicit(p *fillPlan, t target) error {
 	if p.returning && s.answersRows() {
-		return s.relayReturning(p)
+		return s.relayReturning(p, t)
 	}
 	ok, err := s.answerOK()
-	s.tellExplicit(p, err)
+	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
 	if err != nil {
 		return err
 	}

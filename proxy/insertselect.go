@@ -26,7 +26,9 @@ type insertQuery struct {
 	params     []param // of an execution; query attributes stand behind them
 	own        int     // how many of those are the statement's
 
-	fill   fillPlan
+	fill      fillPlan
+	explained bool // the server has read the client's own text, and would run it
+
 	actual uint64 // what the backend's LAST_INSERT_ID() gives, after the count
 }
 
@@ -94,6 +96,9 @@ func (s *session) insertFromQuery(q *insertQuery, t target) error {
 		"the rows that INSERT ... SELECT reads for table '%s' changed each time between counting and inserting them; repeat it in a REPEATABLE READ transaction, or lock what it reads", q.fill.binding.Table))
 }
 
+// queryReach takes the place of ownReach once the server has begun with the statement.
+const queryReach = 1 << 20
+
 // countQuery asks how many ids the query needs, and takes them. A further attempt
 // takes more than that.
 func (s *session) countQuery(q *insertQuery, attempt int64) error {
@@ -106,7 +111,14 @@ func (s *session) countQuery(q *insertQuery, attempt int64) error {
 		return fmt.Errorf("the server did not tell how many rows the query of an INSERT into '%s' gives", p.binding.Table)
 	}
 	p.open = int64(n - 1)
+	if p.open > ownReach && !q.explained {
+		// Counting needs no right on the table.
+		if err := s.explainQuery(q); err != nil {
+			return err
+		}
+	}
 	if attempt > 0 {
+		p.reach = queryReach
 		p.open += p.open/8*attempt*attempt + 64*attempt
 	}
 	if s.insert.HasOwn() {
@@ -170,7 +182,7 @@ func (s *session) fillQuery(q *insertQuery) (okPacket, error) {
 	}
 	plain := !p.binding.AutoIncrement
 	text := s.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
-		First: p.first, Block: p.open, Lowest: p.lowest, Highest: p.highest,
+		First: p.first, Block: p.open, Lowest: p.lowest, Highest: p.highest, Among: p.takesAmong(),
 		Wrap: p.wrap, WrapOwn: p.wrap && p.open == 0 && plain,
 		CountFirst: !p.binding.Transactional, NegativeOpen: s.negativeOpen(p),
 		TellUpdated: p.upsert && p.wrap && (p.open > 0 || plain),
@@ -221,12 +233,14 @@ func isInexact(err error) bool { return strings.Contains(err.Error(), parser.Que
 // settleQuery answers the statement as a native AUTO_INCREMENT column does.
 func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) error {
 	p := &q.fill
-	s.tellExplicit(p, err)
+	if err == nil {
+		p.rows = s.records(ok)
+	}
+	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
 	if err != nil {
 		s.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
 		return s.queryError(q, err)
 	}
-	p.rows = s.records(ok)
 	switch {
 	case p.open == 0 && p.binding.AutoIncrement:
 		if !p.wrap {
@@ -300,8 +314,9 @@ func (s *session) explainQuery(q *insertQuery) error {
 	err := s.explain(q)
 	var refused *serverError
 	if errors.As(err, &refused) && refused.code() == mysql.ER_NO_DEFAULT_FOR_FIELD {
-		return nil
+		err = nil
 	}
+	q.explained = err == nil
 	return err
 }
 

@@ -16,6 +16,7 @@ type loadPlan struct {
 	fill fillPlan // binding, and the ids that the file brought along
 	rows uint64
 	ids  []idBlock // the first of those that the rows got, in order
+	own  ownRanges // that rows brought along
 }
 
 // idBlock is count ids from first on.
@@ -115,6 +116,7 @@ func (s *session) databaseCharset() (string, error) {
 // and tells the client what a native AUTO_INCREMENT column would have.
 func (s *session) load(l *loadPlan) error {
 	ok, err := s.loadAnswer(l)
+	s.tellLoaded(l, ok, err)
 	if err != nil {
 		var refused *serverError
 		if errors.As(err, &refused) {
@@ -236,15 +238,26 @@ func (s *session) firstLoaded(l *loadPlan, affected uint64) uint64 {
 	case affected >= l.rows:
 		return uint64(l.ids[0].first)
 	}
-	schema := l.stmt.Schema
-	if schema == "" {
-		schema = s.state.database
-	}
 	for _, ids := range l.ids {
 		p := fillPlan{binding: l.fill.binding, first: ids.first, open: ids.count}
-		if first := s.probe(&p, target{schema, l.stmt.Table}); first != 0 {
+		if first := s.probe(&p, s.loadTarget(l)); first != 0 {
 			return first
 		}
 	}
 	return 0
+}
+
+// loadTarget is the table that a file is loaded into.
+func (s *session) loadTarget(l *loadPlan) target {
+	if l.stmt.Schema != "" {
+		return target{l.stmt.Schema, l.stmt.Table}
+	}
+	return target{s.state.database, l.stmt.Table}
+}
+
+// tellLoaded tells the sequence of the ids that the file's rows brought along.
+func (s *session) tellLoaded(l *loadPlan, ok okPacket, err error) {
+	l.fill.rows = int(l.rows)
+	l.fill.ignore = true // rows are left out: the file is the client's (MySQL manual, "LOAD DATA")
+	s.tellExplicit(&l.fill, s.loadTarget(l), s.ownOutcome(&l.fill, ok, err))
 }

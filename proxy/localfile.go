@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/seqgate/seqgate/parser"
 )
@@ -124,9 +125,8 @@ func (f *filledFile) packet(dst, payload []byte) []byte {
 	return dst
 }
 
-// takeIDs takes an id for each open row of f.rows. The sequence is told of a row's
-// own id before it gives those of the rows behind it, as a native AUTO_INCREMENT
-// column is.
+// takeIDs takes an id for each open row of f.rows: none that a row before it has
+// brought along.
 func (f *filledFile) takeIDs() error {
 	f.ids = f.ids[:0]
 	isOpen := func(r parser.LoadRow) bool { return r.Slot.State == parser.Open }
@@ -138,7 +138,7 @@ func (f *filledFile) takeIDs() error {
 		}
 		rows = rows[open:]
 		own := leading(rows, isOwn)
-		if err := f.tellOwn(rows[:own]); err != nil {
+		if err := f.noteOwn(rows[:own]); err != nil {
 			return err
 		}
 		rows = rows[own:]
@@ -169,7 +169,7 @@ func (f *filledFile) takeBlock(n int64) error {
 	for n > 0 {
 		block := idBlock{count: min(n, most)}
 		var err error
-		if block.first, err = f.session.next(f.load.fill.binding, block.count); err != nil {
+		if block.first, err = f.takePiece(block.count); err != nil {
 			return err
 		}
 		f.load.remember(block)
@@ -181,8 +181,20 @@ func (f *filledFile) takeBlock(n int64) error {
 	return nil
 }
 
-// tellOwn tells the sequence of the ids that rows brought along.
-func (f *filledFile) tellOwn(rows []parser.LoadRow) error {
+// takePiece takes n ids that follow each other.
+func (f *filledFile) takePiece(n int64) (int64, error) {
+	p := f.load.fill
+	p.open, p.rows, p.ahead, p.own = n, int(f.load.rows), true, f.load.own.each
+	if p.movesAhead() && f.load.own.over {
+		return 0, unsupported(fmt.Sprintf("LOAD DATA of rows without an id behind more than %d others with one", maxOwnRanges), p.binding.Table,
+			"load the rows with ids of their own from a file before")
+	}
+	err := f.session.takeBlock(&p)
+	return p.first, err
+}
+
+// noteOwn takes in the ids that rows brought along.
+func (f *filledFile) noteOwn(rows []parser.LoadRow) error {
 	fill := &f.load.fill
 	for _, row := range rows {
 		f.load.rows++
@@ -190,9 +202,9 @@ func (f *filledFile) tellOwn(rows []parser.LoadRow) error {
 			return &parser.FileError{Row: int64(f.load.rows), Reason: "has a negative id, which the column does not hold"}
 		}
 		fill.noteExplicit(row.Slot)
-	}
-	if len(rows) > 0 {
-		f.session.tellExplicit(fill, nil)
+		if fill.hasExplicit && fill.movesAhead() {
+			f.load.own.add(fill.explicit)
+		}
 	}
 	return nil
 }

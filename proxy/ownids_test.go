@@ -19,7 +19,7 @@ func TestOwnIDsBesideGenerated(t *testing.T) {
 		{name: "own id far above", insert: "INSERT INTO t (id, a) VALUES (100, 1), (NULL, 2)"},
 		{name: "own id behind", insert: "INSERT INTO t (id, a) VALUES (NULL, 1), (100, 2)"},
 		{name: "own id behind, in the block", insert: "INSERT INTO t (id, a) VALUES (NULL, 1), (NULL, 2), (2, 3)", want: "3,4,2"},
-		{name: "of a query", insert: "INSERT INTO t (id, a) SELECT IF(x = 1, 3, NULL), x FROM u ORDER BY x", want: "3,5,6,7,8"},
+		{name: "of a query", insert: "INSERT INTO t (id, a) SELECT IF(x = 1, 3, NULL), x FROM u ORDER BY x"},
 		{name: "driver's prepared statement", insert: "INSERT INTO t (id, a) VALUES (?, 1), (?, 2), (?, 3)", args: []any{2, nil, nil}},
 		{name: "SQL's prepared statement", insert: "EXECUTE p USING @x, @y, @y"},
 		{name: "user variables", insert: "INSERT INTO t (id, a) VALUES (@x, 1), (@y, 2), (@y, 3)"},

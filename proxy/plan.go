@@ -74,7 +74,9 @@ type fillPlan struct {
 	// lowest and highest are the least and the largest of the rows' own ids above
 	// 0, where known; 0 when there is none.
 	lowest, highest int64
-	ahead           bool // one of those stands before an open row
+	ahead           bool    // one of those stands before an open row
+	own             eachOwn // all of those; nil where they are not known
+	reach           int64   // see ownReach; 0 for that
 }
 
 // id gives the n-th id that was taken, from 0.

@@ -157,7 +157,7 @@ func (s *session) finish(p *plan) (err error) {
 		}
 		return s.answerNext(p.next, false)
 	case planReport:
-		err = s.settleExplicit(&p.fill)
+		err = s.settleExplicit(&p.fill, target{s.insertSchema(), s.insert.Table})
 	case planTicket:
 		err = s.answerTicket(&p.fill)
 	case planDone:

@@ -10,9 +10,17 @@ func (s *session) answersRows() bool {
 }
 
 // relayReturning passes on the rows that a statement with ids of its own returns.
-func (s *session) relayReturning(p *fillPlan) error {
-	s.tellExplicit(p, nil)
-	return s.relayComposed(shapeResults)
+func (s *session) relayReturning(p *fillPlan, t target) error {
+	err := s.relayComposed(shapeResults)
+	switch {
+	case err == nil && s.answer.failed:
+		s.tellExplicit(p, t, p.ownRefused())
+	case err == nil && !p.ignore && !p.upsert:
+		s.tellExplicit(p, t, ownStored)
+	default:
+		s.tellExplicit(p, t, ownUnknown)
+	}
+	return err
 }
 
 // settleReturning passes on the rows of a filled statement. They tell neither an
@@ -20,7 +28,7 @@ func (s *session) relayReturning(p *fillPlan) error {
 // afterwards. MariaDB sends a row once it is written, so that an error may come
 // behind some.
 func (s *session) settleReturning(p *fillPlan, t target) error {
-	if err := s.relayReturning(p); err != nil {
+	if err := s.relayReturning(p, t); err != nil {
 		return err
 	}
 	if s.answer.failed {

@@ -51,6 +51,7 @@ func (in *shardedInsert) divide(legs []*session) []insertPart {
 	for i := range parts {
 		fill := &parts[i].fill
 		fill.rows, fill.open, fill.ids, fill.texts, fill.explicit, fill.hasExplicit = 0, 0, nil, nil, 0, false
+		fill.lowest, fill.highest, fill.ahead = 0, 0, false
 	}
 	for row, n := 0, 0; row < len(in.shards); row++ {
 		part := index[in.shards[row]]

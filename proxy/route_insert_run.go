@@ -41,7 +41,7 @@ func (in *shardedInsert) answerFrom(leg *session) error {
 	case planFill:
 		return leg.settleFill(&in.fill, in.target(leg))
 	case planReport:
-		return leg.settleExplicit(&in.fill)
+		return leg.settleExplicit(&in.fill, in.target(leg))
 	}
 	return leg.relayResult()
 }
@@ -108,7 +108,10 @@ func (in *shardedInsert) runSeveral() error {
 		}
 	}
 	err = r.atomic(in.severally(parts))
-	r.s.tellExplicit(&in.fill, err)
+	for i := range parts {
+		p := &parts[i]
+		p.leg.tellExplicit(&p.fill, in.target(p.leg), p.leg.ownOutcome(&p.fill, p.ok, err))
+	}
 	if err != nil {
 		for _, leg := range legs {
 			leg.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed

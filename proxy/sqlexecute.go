@@ -114,6 +114,7 @@ func (s *session) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][
 		}
 		p.noteExplicit(slots[row])
 	}
+	p.own = ownOf(slots)
 	return using, func(row int) bool { return slots[row].State == parser.Open }, nil
 }
 

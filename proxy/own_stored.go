@@ -1,0 +1,156 @@
+package proxy
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// A table's sequence learns of the ids that clients write themselves once the server
+// has stored them, and of no others: a statement that the server refuses moves nothing,
+// whoever sent it.
+
+// ownOutcome is what became of the ids that a statement brought along.
+type ownOutcome uint8
+
+const (
+	ownUnknown ownOutcome = iota // some may be stored: the table tells
+	ownStored                    // all of them are
+	ownNone                      // none is
+)
+
+// ownOutcome judges by the server's answer.
+func (s *session) ownOutcome(p *fillPlan, ok okPacket, err error) ownOutcome {
+	var refused *serverError
+	switch {
+	case errors.As(err, &refused):
+		return p.ownRefused()
+	case err == nil && s.storedAll(p, ok):
+		return ownStored
+	}
+	return ownUnknown
+}
+
+// ownRefused is the outcome of a statement that the server refused: rows before the one
+// that failed stay where the engine cannot undo them.
+func (p *fillPlan) ownRefused() ownOutcome {
+	if p.binding.Transactional {
+		return ownNone
+	}
+	return ownUnknown
+}
+
+// storedAll reports whether a statement that succeeded has certainly stored all its rows.
+func (s *session) storedAll(p *fillPlan, ok okPacket) bool {
+	switch {
+	case p.upsert && (p.foundRows || ok.affectedRows != uint64(p.rows)):
+		return false // one row more or less for each that was there
+	case p.upsert && p.rows > 1:
+		return s.duplicates(ok) == 0
+	case p.ignore:
+		return ok.affectedRows >= uint64(p.rows)
+	}
+	return true
+}
+
+// duplicates gives the second number of an OK packet's text "Records: n Duplicates: n
+// Warnings: n", in whatever language; -1 where there is none.
+func (s *session) duplicates(ok okPacket) int {
+	info := ok.rest
+	if s.has(mysql.CLIENT_SESSION_TRACK) {
+		info = infoText(ok)
+	}
+	if n := numbersIn(info); len(n) >= 3 { // the text's length may read as a digit
+		return int(n[len(n)-2])
+	}
+	return -1
+}
+
+// tellExplicit tells a table's sequence of the ids that a statement brought along. It
+// comes before the client's answer, so that no id is taken that the client knows to be
+// used. Keyed sequences do not learn of such values.
+func (s *session) tellExplicit(p *fillPlan, t target, outcome ownOutcome) {
+	if !p.tells() || outcome == ownNone || s.srv.hasPassed(p) {
+		return
+	}
+	if outcome == ownStored {
+		s.srv.learnOwn(p.binding, p.lowest, p.highest)
+		return
+	}
+	s.learnStored(p, t)
+}
+
+// hasPassed reports whether the sequence has nothing to learn of the statement's ids.
+func (s *Server) hasPassed(p *fillPlan) bool {
+	seq, err := s.cfg.Sequences.Get(p.binding.Sequence)
+	if err != nil {
+		return true // the registry was closed: this process gives no more ids
+	}
+	if p.binding.OnExplicit == ExplicitAdvance {
+		return seq.Passed(p.highest)
+	}
+	return !seq.Above(p.highest)
+}
+
+// learnOwn tells the sequence of stored ids. One that the column cannot hold was stored
+// as the largest that it can.
+func (s *Server) learnOwn(b *Binding, lowest, highest int64) {
+	lowest, highest = min(lowest, b.Max), min(highest, b.Max)
+	seq, err := s.cfg.Sequences.Get(b.Sequence)
+	switch {
+	case err != nil:
+	case b.OnExplicit == ExplicitAdvance:
+		seq.Observe(lowest, highest)
+	case seq.Above(highest):
+		s.explicit.warn(b, highest)
+	}
+}
+
+// lookLimit is how long a client waits while the table is asked for its own ids: behind
+// another session's ALTER TABLE that lasts. The answer counts when it comes later, too.
+const lookLimit = time.Second
+
+// learnStored tells the sequence of the largest of the statement's own ids that is in
+// the table.
+func (s *session) learnStored(p *fillPlan, t target) {
+	b, lowest, highest := p.binding, min(p.lowest, p.binding.Max), min(p.highest, p.binding.Max)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		stored, err := s.srv.catalog.highestBetween(s.ctx, s.keyspace, t, b, lowest, highest)
+		switch {
+		case stored > 0:
+			s.srv.learnOwn(b, stored, stored)
+		case err != nil && !errors.Is(err, context.Canceled):
+			s.log.Warn("a table was not asked which of a statement's own ids it has; a later INSERT may find one of them taken",
+				"table", b.Table, "err", err)
+		}
+	}()
+	timer := time.NewTimer(lookLimit)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// highestBetween gives the largest id of a table from lowest to highest, 0 for none,
+// also of what is not committed yet.
+func (c *catalog) highestBetween(ctx context.Context, k *Keyspace, t target, b *Binding, lowest, highest int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	defer cancel()
+	tx, err := k.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadUncommitted, ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() // nothing was changed
+	column := quoteIdentifier(b.Column)
+	var id sql.NullInt64
+	err = tx.QueryRowContext(ctx, fmt.Sprintf("SELECT MAX(%[1]s) FROM %[2]s.%[3]s WHERE %[1]s BETWEEN %[4]d AND %[5]d",
+		column, quoteIdentifier(t.schema), quoteIdentifier(t.table), lowest, highest)).Scan(&id)
+	return id.Int64, err
+}
