@@ -5,8 +5,6 @@ import (
 	"net"
 	"sync"
 	"time"
-
-	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
 // halfOpen are the clients that were greeted and whose answer is awaited: who they are, or
@@ -49,15 +47,4 @@ func (h *halfOpen) end(least time.Duration) {
 		h.waiting.Remove(oldest)
 		interrupt(g.Conn)
 	}
-}
-
-// awaited is a client that is half open while a packet of it is waited for.
-type awaited struct {
-	*handshake.Conn
-	among *halfOpen
-}
-
-func (a awaited) Receive() (handshake.Packet, error) {
-	defer a.among.enter(a.Conn.Conn)()
-	return a.Conn.Receive()
 }

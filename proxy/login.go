@@ -7,6 +7,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
@@ -22,17 +24,18 @@ type login struct {
 
 	greeting  handshake.Greeting // as the client got it
 	announced uint64             // capability flags, in it
-	sequence  byte               // of the client's latest packet
+	sequence  byte               // of the latest packet between both
 	payload   []byte             // of its handshake response
 	response  handshake.Response
-	malformed error         // why the response could not be read
-	keyspace  *Keyspace     // whose server the client logs into: of a sharded one, a shard
-	whole     *Keyspace     // the current keyspace of a client that is routed; nil for others
-	back      *backend.Conn // once it is logged in
-	login     backend.Login // there, where it is seqgate's own
-	claim     claim         // of a listed user
-	database  string        // at the backend, "" for none
-	leave     func()        // gives the user's place back
+	malformed error            // why the response could not be read
+	keyspace  *Keyspace        // whose server the client logs into: of a sharded one, a shard
+	whole     *Keyspace        // the current keyspace of a client that is routed; nil for others
+	open      *backend.Opening // a server that has greeted, and is to be left in order if nothing comes of the login
+	back      *backend.Conn    // once it is logged in
+	login     backend.Login    // there, where it is seqgate's own
+	claim     claim            // of a listed user
+	database  string           // at the backend, "" for none
+	leave     func()           // gives the user's place back
 }
 
 // login does both handshakes. What is left of them is a session over two sockets.
@@ -88,20 +91,20 @@ func (l *login) announce(flags uint64) uint64 {
 // that is too large is told so.
 func (l *login) receive() error {
 	defer l.srv.halfOpen.enter(l.front.Conn)()
-	p, err := l.front.Receive()
+	p, err := l.hear()
 	if err == nil && handshake.IsSSLRequest(p.Payload) && l.srv.cfg.TLS != nil {
 		secure := tls.Server(l.front.Conn, l.srv.cfg.TLS)
 		if err = secure.HandshakeContext(l.ctx); err != nil {
 			return err
 		}
 		l.front.Conn = secure
-		p, err = l.front.Receive()
+		p, err = l.hear()
 	}
-	l.sequence, l.payload = p.Sequence, p.Payload
-	var large *handshake.TooLargeError
+	l.payload = p.Payload
+	var own *mysql.MyError
 	switch {
-	case errors.As(err, &large):
-		return errors.Join(err, l.refuse(tooLarge()))
+	case errors.As(err, &own):
+		return l.refuse(err)
 	case err != nil:
 		return err
 	}
@@ -109,8 +112,39 @@ func (l *login) receive() error {
 	return nil
 }
 
+// hear reads a packet of the client's. One that is too large, or has another number than
+// that of the next one, is an error that the client has to be told.
+func (l *login) hear() (handshake.Packet, error) {
+	p, err := l.front.Receive()
+	var large *handshake.TooLargeError
+	switch due := l.sequence + 1; {
+	case errors.As(err, &large):
+		l.sequence, err = p.Sequence, errors.Join(tooLarge(), err)
+	case err == nil && p.Sequence != due:
+		l.sequence, err = p.Sequence, mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)
+	case err == nil:
+		l.sequence = due
+	}
+	return p, err
+}
+
 // proving is the client while it proves who it is.
-func (l *login) proving() handshake.PacketConn { return awaited{&l.front, &l.srv.halfOpen} }
+func (l *login) proving() handshake.PacketConn { return proving{l} }
+
+// proving is a client that is half open while a packet of it is waited for.
+type proving struct{ l *login }
+
+func (c proving) Receive() (handshake.Packet, error) {
+	defer c.l.srv.halfOpen.enter(c.l.front.Conn)()
+	return c.l.hear()
+}
+
+func (c proving) Send(packets ...handshake.Packet) error {
+	if n := len(packets); n > 0 {
+		c.l.sequence = packets[n-1].Sequence
+	}
+	return c.l.front.Send(packets...)
+}
 
 // refuse tells the client why it is not let in.
 func (l *login) refuse(err error) error {
@@ -121,7 +155,7 @@ func (l *login) refuse(err error) error {
 	return errors.Join(err, l.front.Send(handshake.Packet{Sequence: l.next(), Payload: payload}))
 }
 
-// next is the number of the packet that follows the client's latest one.
+// next is the number of the packet that follows the latest one.
 func (l *login) next() byte {
 	if l.announced == 0 {
 		return 0 // the first of all

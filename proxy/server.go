@@ -142,7 +142,9 @@ type Server struct {
 	queryNames string // see newQueryNames
 
 	connections, userConnections limit
+	outdated                     limit // clients that log in one after the other, by the server's address
 	halfOpen                     halfOpen
+	serverWait                   serverWait
 
 	clock atomic.Int64 // of the latest sweep for idle sessions, in nanoseconds; 1 before the first
 

@@ -41,6 +41,7 @@ type Backend struct {
 	mu     sync.Mutex
 	known  *handshake.Greeting // of the latest connection
 	asking *asking             // under way; nil for none
+	errors int                 // of logins, that the server may have counted and ClearErrors is about
 }
 
 // asking is what Known waits for, and its outcome once done is closed.

@@ -20,6 +20,7 @@ type Opening struct {
 	Payload  []byte // of the greeting, as it came
 
 	verified bool // the server, by TLS
+	backend  *Backend
 }
 
 // Open connects to the server and reads its greeting; DefaultDialTimeout bounds
@@ -36,7 +37,7 @@ func (b *Backend) Open(ctx context.Context) (*Opening, error) {
 	if err != nil {
 		return nil, &ConnectError{Addr: b.Addr, Err: rootCause(err)}
 	}
-	o := &Opening{Conn: handshake.Conn{Conn: c}}
+	o := &Opening{Conn: handshake.Conn{Conn: c}, backend: b}
 	if err = o.greet(ctx); err != nil {
 		_ = c.Close() // the error that matters is the greeting's
 		var refused *handshake.Refused
@@ -127,18 +128,3 @@ func (o *Opening) Established(ok []byte) (*Conn, error) {
 	c.Status, c.Salt = handshake.OKStatus(ok), nil
 	return c, c.SetDeadline(time.Time{})
 }
-
-// Depart ends a connection whose client left before it said who it is, in order:
-// a server refuses all further connections of a host with too many that end there
-// (max_connect_errors), and so port scans and health checks would count for seqgate.
-func (b *Backend) Depart(ctx context.Context, o *Opening) {
-	ctx, cancel := context.WithTimeout(ctx, departTimeout)
-	defer cancel()
-	login := Login{User: b.User, Password: b.Password, Charset: utf8mb4, Encrypted: true}
-	if _, err := o.logIn(ctx, b, login); err == nil {
-		_ = (&Conn{Conn: o.Conn.Conn}).Quit() // nobody waits for it
-	}
-}
-
-// departTimeout bounds Depart.
-const departTimeout = 2 * time.Second

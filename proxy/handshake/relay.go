@@ -20,6 +20,25 @@ type Relay struct {
 	Salt                    []byte // and what it begins with
 	Key                     *rsa.PrivateKey
 	PublicKey               []byte // Key's, in PEM
+
+	// Asked is the server's latest packet, with its own number, while the server may await
+	// an answer to it: what [Disprove] needs. Nil when it awaits none.
+	Asked *Packet
+}
+
+// hear reads a packet of the server's.
+func (r *Relay) hear() (Packet, error) {
+	p, err := r.Back.Receive()
+	if err == nil {
+		r.Asked = &p
+	}
+	return p, err
+}
+
+// tell answers the server.
+func (r *Relay) tell(p Packet) error {
+	r.Asked = nil
+	return r.Back.Send(p)
 }
 
 // FrontError is a failure of the client's connection in a Relay.
@@ -34,13 +53,17 @@ func (e *FrontError) Unwrap() error { return e.Err }
 func (r *Relay) Run() (Packet, error) {
 	r.Plugin = strings.ToLower(r.Plugin) // servers do not mind its case
 	for range maxRounds {
-		p, err := r.Back.Receive()
+		p, err := r.hear()
 		if err != nil {
 			return Packet{}, err
 		}
 		p.Sequence -= r.Shift
-		if first(p.Payload) == OK {
+		switch first(p.Payload) {
+		case OK:
+			r.Asked = nil
 			return p, nil
+		case Err:
+			r.Asked = nil
 		}
 		if err := r.note(p.Payload); err != nil {
 			return Packet{}, err
@@ -87,13 +110,16 @@ func (r *Relay) answer(asked []byte) error {
 	if p.Sequence+r.Shift == 0 {
 		return &FrontError{ErrMalformed} // a command, to a server that may await one
 	}
+	if first(asked) == Switch && !fits(r.Plugin, p.Payload) {
+		return &FrontError{mysql.NewDefaultError(mysql.ER_HANDSHAKE_ERROR)}
+	}
 	if password && len(p.Payload) > 0 && r.FrontSecure != r.BackSecure {
 		if p, err = r.convert(p); err != nil {
 			return err
 		}
 	}
 	p.Sequence += r.Shift
-	return r.Back.Send(p)
+	return r.tell(p)
 }
 
 // convert gives the client's packet with its password in the form in which the
@@ -134,10 +160,10 @@ func (r *Relay) decrypt(p Packet) (Packet, error) {
 // encrypt is for a client with TLS and a server without: it asks the server for
 // its public key.
 func (r *Relay) encrypt(p Packet) (Packet, error) {
-	if err := r.Back.Send(Packet{p.Sequence + r.Shift, KeyRequest(r.Plugin)}); err != nil {
+	if err := r.tell(Packet{p.Sequence + r.Shift, KeyRequest(r.Plugin)}); err != nil {
 		return p, err
 	}
-	key, err := r.Back.Receive()
+	key, err := r.hear()
 	if err != nil {
 		return p, err
 	}

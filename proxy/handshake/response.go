@@ -26,6 +26,9 @@ type Response struct {
 // Has reports whether the client has all of these capability flags.
 func (r *Response) Has(flags uint64) bool { return r.Capabilities&flags == flags }
 
+// maxAttributes is how many bytes of connection attributes servers take.
+const maxAttributes = 1<<16 - 1
+
 const (
 	responseHead = 32
 	// atResponseExtended is where MariaDB's flags stand in the head.
@@ -68,8 +71,9 @@ func ParseResponse(b []byte) (Response, error) {
 	if r.Has(PluginAuth) {
 		r.Plugin = at.terminated()
 	}
-	if r.Has(ConnectAttrs) && !at.bad && at.at < len(b) {
+	if r.Has(ConnectAttrs) {
 		r.Attributes = at.lengthEncoded()
+		at.bad = at.bad || len(r.Attributes) > maxAttributes
 	}
 	if r.Has(Zstd) && at.at < len(b) {
 		r.ZstdLevel = b[at.at]
