@@ -32,7 +32,7 @@ func (o *Opening) Depart(ctx context.Context) {
 // Disprove ends a login in order whose client has said who it is, and not proven it.
 // asked is what the server awaits an answer to, for the plugin with that salt.
 func (o *Opening) Disprove(ctx context.Context, asked handshake.Packet, plugin string, salt []byte) {
-	o.end(ctx, func(context.Context) error { return handshake.Disprove(o, asked, plugin, salt, o.Secure()) })
+	o.end(ctx, func(context.Context) error { return handshake.Disprove(o, asked, plugin, salt, o.channel()) })
 }
 
 // end brings a login to its end: the server lets it in, or refuses it by an error that

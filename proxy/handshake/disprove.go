@@ -12,9 +12,9 @@ import (
 // of no password: asked is what the server awaits an answer to. A server counts a login
 // that breaks off as an error of its host, and a wrong password not. The error is
 // *Refused as a rule; it is nil when any password was right.
-func Disprove(c PacketConn, asked Packet, plugin string, salt []byte, secure bool) error {
+func Disprove(c PacketConn, asked Packet, plugin string, salt []byte, over Channel) error {
 	r := &resumed{PacketConn: c, latest: asked, again: true}
-	_, err := Authenticate(r, plugin, salt, rand.Text(), secure)
+	_, err := Authenticate(r, plugin, salt, rand.Text(), over)
 	var refused *Refused
 	if err == nil || errors.As(err, &refused) || r.failed {
 		return err
