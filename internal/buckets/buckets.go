@@ -62,3 +62,33 @@ func (s Snapshot) Count() (n int64) {
 	}
 	return n
 }
+
+// Since returns what was counted after an earlier snapshot of the same histogram.
+func (s Snapshot) Since(then Snapshot) Snapshot {
+	s.Sum -= then.Sum
+	for i, n := range then.Counts {
+		s.Counts[i] -= n
+	}
+	return s
+}
+
+// Quantile returns the duration that the share q, from 0 to 1, of those counted did not pass, as far as the buckets tell: it
+// lies evenly between the bounds of its bucket, as Prometheus's histogram_quantile has it. It is 0 when nothing was counted.
+func (s Snapshot) Quantile(q float64) time.Duration {
+	rank := q * float64(s.Count())
+	var below float64
+	var lower time.Duration
+	for i, n := range s.Counts {
+		if below+float64(n) >= rank && n > 0 {
+			if i == len(Bounds) {
+				return lower // nothing is known but that it is more
+			}
+			return lower + time.Duration(float64(Bounds[i]-lower)*(rank-below)/float64(n))
+		}
+		below += float64(n)
+		if i < len(Bounds) {
+			lower = Bounds[i]
+		}
+	}
+	return 0
+}

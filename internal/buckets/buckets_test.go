@@ -6,6 +6,34 @@ import (
 	"time"
 )
 
+// A quantile lies within the bucket of the value that it stands for.
+func TestQuantile(t *testing.T) {
+	var h Histogram
+	if got := h.Snapshot().Quantile(0.99); got != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+	h.Observe(time.Hour) // before
+	then := h.Snapshot()
+	for range 98 {
+		h.Observe(200 * time.Microsecond)
+	}
+	h.Observe(40 * time.Millisecond)
+	h.Observe(40 * time.Millisecond)
+	s := h.Snapshot().Since(then)
+	if s.Count() != 100 || s.Sum != 98*200*time.Microsecond+80*time.Millisecond {
+		t.Errorf("since then: %d, %v", s.Count(), s.Sum)
+	}
+	for q, want := range map[float64][2]time.Duration{0.5: {100 * time.Microsecond, 250 * time.Microsecond}, 0.98: {100 * time.Microsecond, 250 * time.Microsecond},
+		0.99: {25 * time.Millisecond, 50 * time.Millisecond}, 1: {25 * time.Millisecond, 50 * time.Millisecond}} {
+		if got := s.Quantile(q); got <= want[0] || got > want[1] {
+			t.Errorf("%v: %v, want within %v", q, got, want)
+		}
+	}
+	if got := then.Quantile(0.99); got != 30*time.Second {
+		t.Errorf("past the last bound: %v", got)
+	}
+}
+
 func TestObserve(t *testing.T) {
 	var h Histogram
 	for _, d := range []time.Duration{-time.Second, 0, 100 * time.Microsecond, 100*time.Microsecond + 1, time.Second, 30 * time.Second, time.Hour} {

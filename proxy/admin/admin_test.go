@@ -66,6 +66,23 @@ func TestHealthOfServers(t *testing.T) {
 	}
 }
 
+// The state is amber, with the reason, while logins are refused.
+func TestRefusedLogins(t *testing.T) {
+	var refused meter.Snapshot
+	h := New(Config{Traffic: func() meter.Snapshot { return refused }})
+	if page := get(t, h, "/").Body.String(); !strings.Contains(page, ">ready<") {
+		t.Error("seqgate is not ready at its start")
+	}
+	refused.Refused[meter.RefusedLeft] = 50
+	if page := get(t, h, "/").Body.String(); !strings.Contains(page, ">ready<") {
+		t.Error("clients that leave by themselves are not refused")
+	}
+	refused.Refused[meter.RefusedLogin], refused.Refused[meter.RefusedTLS] = 500, 1
+	if page := get(t, h, "/").Body.String(); !strings.Contains(page, "logins refused") || !strings.Contains(page, "/ s: access denied") {
+		t.Errorf("the page does not tell of refused logins:\n%s", page)
+	}
+}
+
 func TestSequences(t *testing.T) {
 	h := New(Config{Sequences: func() []sequence.Status {
 		return []sequence.Status{{

@@ -40,7 +40,7 @@ func TestPagesInBrowser(t *testing.T) {
 	t.Run("charts and numbers", func(t *testing.T) {
 		page := browser.Open(t, 1280, 900)
 		page.Goto(as(right, "/"))
-		page.Wait(`document.querySelectorAll("#charts svg .trace").length === 6`)
+		page.Wait(`document.querySelectorAll("#charts svg .trace").length === 7`)
 		page.Wait(`document.querySelectorAll(".spark svg .trace").length === 3`)
 		if n := page.Number(`document.querySelector("#charts .trace").getAttribute("d").split("L").length`); n != historyPoints-40 {
 			t.Errorf("got a line of %v points, want %d", n, historyPoints-40)
@@ -74,6 +74,35 @@ func TestPagesInBrowser(t *testing.T) {
 			checkProblems(t, page)
 		}
 	})
+	t.Run("numbers on one line", func(t *testing.T) {
+		for _, width := range []int64{390, 900, 1170, 1440} {
+			page := browser.Open(t, width, 900)
+			page.Goto(as(right, "/"))
+			const broken = `[...document.querySelectorAll(".number, .tile .value")].filter((cell) => {
+				const text = document.createRange();
+				text.selectNodeContents(cell.firstChild);
+				return new Set([...text.getClientRects()].map((r) => r.top)).size > 1;
+			}).length`
+			if n := page.Number(broken); n != 0 {
+				t.Errorf("at %d pixels %v numbers are broken", width, n)
+			}
+			if w := page.Number(`document.documentElement.scrollWidth`); w > float64(width) {
+				t.Errorf("the page is %v pixels wide, want %d", w, width)
+			}
+		}
+	})
+	t.Run("young process", func(t *testing.T) {
+		young := (&shop{}).config(t)
+		young.History = NewHistory(young.Traffic, young.Sequences)
+		for i := range 3 {
+			young.History.sample(time.Now().Add(time.Duration(i+1) * historyStep))
+		}
+		server := httptest.NewServer(New(young))
+		defer server.Close()
+		page := browser.Open(t, 1280, 900)
+		page.Goto(server.URL)
+		page.Wait(`document.querySelector("#charts .tick:nth-of-type(2)").textContent === "5 min ago"`)
+	})
 	t.Run("without scripts", func(t *testing.T) {
 		page := browser.Open(t, 1280, 900)
 		page.NoScripts()
@@ -99,6 +128,8 @@ func TestPagesInBrowser(t *testing.T) {
 		gone.CloseClientConnections()
 		gone.Close()
 		page.Wait(`!document.getElementById("lost").hidden && document.getElementById("lost").textContent.includes("does not answer")`)
+		page.Wait(`document.title.startsWith("no answer") && document.getElementById("lost").textContent.includes("UTC") &&
+			getComputedStyle(document.querySelector("main")).filter === "grayscale(1)"`)
 	})
 	t.Run("hostile names", func(t *testing.T) { testHostileNames(t, browser) })
 	if *screenshots {
@@ -174,7 +205,7 @@ func shoot(t *testing.T, browser *browsertest.Browser) {
 		}
 		page.Goto(server.URL + s.path)
 		if s.path == "/" {
-			page.Wait(`document.querySelectorAll("#charts svg .trace").length === 6`)
+			page.Wait(`document.querySelectorAll("#charts svg .trace").length === 7`)
 		}
 		picture := page.Picture()
 		if decoded, err := png.Decode(bytes.NewReader(picture)); err == nil {

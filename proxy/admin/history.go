@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/buckets"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -27,6 +28,7 @@ const (
 	seriesIDs         = "ids"         // per second
 	seriesConnections = "connections" // sessions
 	seriesLatency     = "latency"     // mean of the step, in milliseconds
+	seriesP99         = "p99"         // what 99 of 100 statements of the step took at most, in milliseconds
 	seriesRunway      = "runway"      // the worst, in seconds
 )
 
@@ -82,6 +84,7 @@ func (h *History) sample(now time.Time) {
 	h.push(seriesErrors, r.errors)
 	h.push(seriesIDs, r.ids)
 	h.push(seriesLatency, r.latency*1000)
+	h.push(seriesP99, r.p99*1000)
 	h.push(seriesConnections, float64(traffic.Sessions))
 	h.push(seriesRunway, runway)
 	h.pushSequences(r.sequences, sequences)
@@ -160,7 +163,8 @@ func (h *History) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 type counts struct {
 	at                   time.Time
 	queries, failed, ids int64
-	took                 time.Duration
+	took                 buckets.Snapshot
+	refused              []int64 // by meter.Refusal
 	values               map[sequence.Name]int64
 }
 
@@ -169,8 +173,9 @@ func count(now time.Time, t meter.Snapshot, sequences []sequence.Status) counts 
 	for _, q := range t.Queries {
 		c.queries += q.Took.Count()
 		c.failed += q.Failed
-		c.took += q.Took.Sum
+		c.took.Add(q.Took)
 	}
+	c.refused = append(c.refused, t.Refused[:]...)
 	for _, st := range sequences {
 		c.values[st.Name] = st.Values
 		c.ids += st.Values
@@ -181,8 +186,10 @@ func count(now time.Time, t meter.Snapshot, sequences []sequence.Status) counts 
 // rates are per second.
 type rates struct {
 	queries, errors, ids float64
-	latency              float64 // the mean, in seconds; NaN without queries
-	failing              float64 // the share of queries that failed; NaN without
+	latency, p99         float64       // the mean and the 99th percentile, in seconds; NaN without queries
+	refused              float64       // clients that were not let in, but for those that left by themselves
+	refusal              meter.Refusal // why most of these were not
+	failing              float64       // the share of queries that failed; NaN without
 	sequences            map[sequence.Name]float64
 }
 
@@ -197,11 +204,21 @@ func (c counts) since(then counts) rates {
 	}
 	n := float64(c.queries - then.queries)
 	r := rates{
-		queries: per(c.queries, then.queries), errors: per(c.failed, then.failed), latency: math.NaN(), failing: math.NaN(),
+		queries: per(c.queries, then.queries), errors: per(c.failed, then.failed), latency: math.NaN(), p99: math.NaN(), failing: math.NaN(),
 		sequences: make(map[sequence.Name]float64, len(c.values)),
 	}
 	if n > 0 {
-		r.latency, r.failing = (c.took-then.took).Seconds()/n, float64(c.failed-then.failed)/n
+		took := c.took.Since(then.took)
+		r.latency, r.p99, r.failing = took.Sum.Seconds()/n, took.Quantile(0.99).Seconds(), float64(c.failed-then.failed)/n
+	}
+	most := 0.0
+	for i, now := range c.refused {
+		reason := meter.Refusal(i)
+		if n := per(now, then.refused[i]); reason != meter.RefusedLeft && n > 0 {
+			if r.refused += n; n > most {
+				most, r.refusal = n, reason
+			}
+		}
 	}
 	for name, values := range c.values {
 		r.sequences[name] = per(values, then.values[name])

@@ -35,7 +35,7 @@ type chart struct{ Title, Unit, Series, Labels string }
 var charts = []chart{
 	{"Statements", "/ s", seriesQueries + "," + seriesErrors, "statements,errors"},
 	{"Ids given", "/ s", seriesIDs, "ids"},
-	{"Latency", "ms on average", seriesLatency, "latency"},
+	{"Latency", "ms on average, and the 99th percentile", seriesLatency + "," + seriesP99, "latency,p99"},
 	{"Connections", "", seriesConnections, "sessions"},
 	{"Worst runway", "seconds", seriesRunway, "runway"},
 }
@@ -44,8 +44,8 @@ func (p *pages) overview(now time.Time) overviewPage {
 	traffic, sequences, rates := p.cfg.Traffic(), p.cfg.Sequences(), p.cfg.History.now()
 	page := overviewPage{frame: p.frame("overview", now), Charts: charts}
 	page.Tiles = []tile{
-		p.stateTile(now, traffic, sequences), connectionsTile(traffic),
-		{Name: "Statements / s", Value: perSecond(rates.queries), Detail: latency(rates.latency)},
+		p.stateTile(now, traffic, sequences, rates), connectionsTile(traffic),
+		{Name: "Statements / s", Value: perSecond(rates.queries), Detail: latency(rates)},
 		errorsTile(rates, traffic),
 		{Name: "Ids / s", Value: perSecond(rates.ids), Detail: grouped(given(sequences)) + " since the start"},
 		runwayTile(sequences),
@@ -88,8 +88,9 @@ func (p *pages) sequenceRows(now time.Time, all []sequence.Status) (rows []seque
 	return rows, more
 }
 
-// stateTile tells whether clients are taken, the servers that do not answer, and the sequences whose database is away.
-func (p *pages) stateTile(now time.Time, t meter.Snapshot, sequences []sequence.Status) tile {
+// stateTile tells whether clients are taken, the servers that do not answer, the sequences whose database is away, and whether
+// logins are refused at present.
+func (p *pages) stateTile(now time.Time, t meter.Snapshot, sequences []sequence.Status, r rates) tile {
 	away := 0
 	for _, st := range sequences {
 		if !st.AwaySince.IsZero() {
@@ -110,6 +111,8 @@ func (p *pages) stateTile(now time.Time, t meter.Snapshot, sequences []sequence.
 		s.Value, s.Detail, s.Level = "server down", strings.Join(down, ", "), bad
 	case away > 0:
 		s.Value, s.Detail, s.Level = "no ids", strconv.Itoa(away)+" of "+strconv.Itoa(len(sequences))+" sequences get none", bad
+	case r.refused > 0:
+		s.Value, s.Detail, s.Level = "logins refused", perSecond(r.refused)+" / s: "+strings.ReplaceAll(r.refusal.String(), "_", " "), warn
 	}
 	return s
 }
@@ -127,11 +130,11 @@ func connectionsTile(t meter.Snapshot) tile {
 	return s
 }
 
-func latency(mean float64) string {
-	if math.IsNaN(mean) {
+func latency(r rates) string {
+	if math.IsNaN(r.latency) {
 		return "none at present"
 	}
-	return strconv.FormatFloat(mean*1000, 'g', 3, 64) + " ms each"
+	return strconv.FormatFloat(r.latency*1000, 'g', 3, 64) + " ms each, p99 " + strconv.FormatFloat(r.p99*1000, 'g', 3, 64) + " ms"
 }
 
 // errorsTile tells of statements that were answered with an error, of whatever kind: many are the clients' own.
@@ -196,7 +199,7 @@ func runwayLevel(st sequence.Status) string {
 	switch {
 	case !st.AwaySince.IsZero():
 		return bad
-	case st.Waiting > 0, hasRunway(st) && st.Runway < 10*time.Second:
+	case st.Waiting > 0 && !st.Ordered, hasRunway(st) && st.Runway < 10*time.Second: // callers of an ordered one always wait
 		return warn
 	}
 	return fine

@@ -272,7 +272,7 @@ func TestHistory(t *testing.T) {
 		if err := json.Unmarshal(get(t, h, "/history.json").Body.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
-		want := map[string][]float64{"queries": {14, 14, 14}, "errors": {7, 7, 7}, "ids": {7, 7, 7}, "latency": {1, 1, 1}, "connections": {3, 3, 3},
+		want := map[string][]float64{"queries": {14, 14, 14}, "errors": {7, 7, 7}, "ids": {7, 7, 7}, "latency": {1, 1, 1}, "p99": {0.099, 0.099, 0.099}, "connections": {3, 3, 3},
 			"runway": {60, 60, 60}, "ids of main main.a_seq": {7, 7, 7}}
 		if diff := cmp.Diff(want, got.Series); diff != "" || got.Step != 10 || got.Points != 360 {
 			t.Errorf("every %d s, %d points (-want +got):\n%s", got.Step, got.Points, diff)
@@ -291,10 +291,10 @@ func TestHistoryIsBounded(t *testing.T) {
 	})
 	for ; round < 9; round++ {
 		h.sample(h.latest.at.Add(historyStep))
-		if len(h.series) != 6+maxCharted {
-			t.Fatalf("round %d: got %d series, want %d", round, len(h.series), 6+maxCharted)
+		if len(h.series) != 7+maxCharted {
+			t.Fatalf("round %d: got %d series, want %d", round, len(h.series), 7+maxCharted)
 		}
-		for _, name := range []string{seriesQueries, seriesErrors, seriesIDs, seriesConnections, seriesLatency, seriesRunway} {
+		for _, name := range []string{seriesQueries, seriesErrors, seriesIDs, seriesConnections, seriesLatency, seriesP99, seriesRunway} {
 			if h.series[name] == nil || h.series[name].n != round+1 {
 				t.Errorf("round %d: the series %s has not all points", round, name)
 			}

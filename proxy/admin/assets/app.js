@@ -39,16 +39,24 @@ function drawAll() {
   for (const figure of document.querySelectorAll("figure[data-series]")) draw(figure);
 }
 
+// gone greys the figures, which are old then, and says so in the title.
+const title = document.title;
+function gone(is) {
+  lost.hidden = !is;
+  document.body.classList.toggle("gone", is);
+  document.title = is ? `no answer: ${title}` : title;
+}
+
 async function tick() {
   try {
     if (!document.hidden) {
       await refreshPage();
       await refreshHour();
     }
-    lost.hidden = true;
+    gone(false);
   } catch (error) {
-    if (lost.hidden) lost.textContent = `seqgate does not answer since ${new Date().toLocaleTimeString()}: ${error.message}`;
-    lost.hidden = false;
+    if (lost.hidden) lost.textContent = `seqgate does not answer since ${new Date().toISOString().slice(11, 19)} UTC: ${error.message}. The figures are of then.`;
+    gone(true);
   }
   setTimeout(tick, every);
 }
@@ -82,14 +90,16 @@ function draw(figure) {
   const series = names.map((name) => hour.series[name] || []);
   const most = Math.max(0, ...series.flat());
   const top = most > 0 ? (small ? most : round(most)) : 1;
-  const x = (i, n) => width - ((n - 1 - i) * width) / (hour.points - 1); // the latest is at the right end
+  // A process that is younger than an hour has the whole width for what there is.
+  const span = Math.min(hour.points, Math.max(30, ...Object.values(hour.series).map((values) => values.length)));
+  const x = (i, n) => width - ((n - 1 - i) * width) / (span - 1); // the latest is at the right end
   const y = (value) => 2 + (1 - value / top) * (height - foot - 4);
   const svg = element("svg", {viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true"});
   if (!small) {
     for (const part of [0, 0.5, 1]) svg.append(element("path", {class: "grid", d: `M0 ${y(top * part)}H${width}`}));
   }
   series.forEach((values, k) => trace(svg, values, x, y, k));
-  if (!small) label(svg, figure, series, {width, height, top, x, y});
+  if (!small) label(svg, figure, series, {width, height, top, x, y, span});
   figure.querySelector("svg")?.remove();
   figure.append(svg);
 }
@@ -115,9 +125,9 @@ function trace(svg, values, x, y, k) {
 }
 
 // label writes the scale, and the values in the caption: the latest, or those under the pointer.
-function label(svg, figure, series, {width, height, top, x, y}) {
+function label(svg, figure, series, {width, height, top, x, y, span}) {
   svg.append(element("text", {class: "tick", x: 2, y: y(top) + 10}, short(top)));
-  svg.append(element("text", {class: "tick", x: 0, y: height - 2}, "1 h ago"));
+  svg.append(element("text", {class: "tick", x: 0, y: height - 2}, span === hour.points ? "1 h ago" : `${Math.round((span * hour.step) / 60)} min ago`));
   svg.append(element("text", {class: "tick", x: width, y: height - 2, "text-anchor": "end"}, "now"));
   const reading = figure.querySelector(".reading"), labels = figure.dataset.labels.split(",");
   const read = (back) => {
@@ -130,8 +140,8 @@ function label(svg, figure, series, {width, height, top, x, y}) {
   svg.append(cross);
   svg.addEventListener("pointermove", (event) => {
     const box = svg.getBoundingClientRect();
-    const back = Math.max(0, Math.round((1 - (event.clientX - box.left) / box.width) * (hour.points - 1)));
-    cross.setAttribute("d", `M${x(hour.points - 1 - back, hour.points)} 0V${y(0)}`);
+    const back = Math.max(0, Math.round((1 - (event.clientX - box.left) / box.width) * (span - 1)));
+    cross.setAttribute("d", `M${x(span - 1 - back, span)} 0V${y(0)}`);
     read(back);
   });
   svg.addEventListener("pointerleave", () => {
