@@ -63,6 +63,7 @@ type catalogEntry struct {
 	asked    time.Time
 	binding  *Binding // what follows from it; nil: the table has no sequence
 	err      error    // ... or why that cannot be said
+	catalogDoubts
 }
 
 // tableInfo is what information_schema says of one table.
@@ -81,6 +82,7 @@ func (t *tableInfo) transactional() bool {
 }
 
 type columnInfo struct {
+	ordinal                      int // its place in the table
 	name, columnType, key, extra string
 	value                        string // its default as information_schema shows it
 	valueIsSQL                   bool   // ... which is an expression
@@ -151,15 +153,6 @@ func (c *catalog) latestAsked(shards []*Keyspace, table string) []*Keyspace {
 	shards = slices.Clone(shards)
 	slices.SortStableFunc(shards, func(a, b *Keyspace) int { return asked(b).Compare(asked(a)) })
 	return shards
-}
-
-// Binding gives how the ids of a table are made, nil when it has no sequence.
-func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
-	e, err := c.lookup(ctx, c.owner(k, schema), schema, table)
-	if err != nil {
-		return nil, err
-	}
-	return e.binding, e.err
 }
 
 // owner gives the keyspace that a database belongs to: the session's own, or
@@ -469,10 +462,18 @@ func (c *catalog) declaredSequence(k *Keyspace, schema, table string) (keyspace 
 
 // lookup gives what the server says of a table and of the one beside it.
 func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string) (*catalogEntry, error) {
+	return c.find(ctx, k, schema, table, false)
+}
+
+// find is lookup. With sure set, what is known decides only where an INSERT may go by it: see decides.
+func (c *catalog) find(ctx context.Context, k *Keyspace, schema, table string, sure bool) (*catalogEntry, error) {
 	key := catalogKey{k.String(), schema, table}
 	c.mu.RLock()
 	e, epoch := c.entries[key], c.epoch
 	c.mu.RUnlock()
+	if e != nil && sure && !e.decides(c.now()) {
+		e = nil
+	}
 	if e != nil {
 		switch age := c.now().Sub(e.asked); {
 		case age < catalogStale:
@@ -492,7 +493,7 @@ func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string)
 		if answer.Err == nil {
 			return answer.Val.(*catalogEntry), nil
 		}
-		if e != nil {
+		if e != nil && (!isChanged(answer.Err) || e.binding != nil) {
 			// The server is away: what is known of its tables still holds as far
 			// as anything can be written there.
 			return e, nil
@@ -516,25 +517,24 @@ func (c *catalog) keep(key catalogKey, e *catalogEntry) {
 	c.entries[key] = e
 }
 
+// flightKey names a question to the server.
+func flightKey(key catalogKey, epoch uint64) string {
+	return fmt.Sprintf("%d/%s/%s/%s", epoch, key.keyspace, key.schema, key.table)
+}
+
 // ask asks the server, once for all who want to know at the same time.
 func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singleflight.Result {
-	return c.flight.DoChan(fmt.Sprintf("%d/%s/%s/%s", epoch, key.keyspace, key.schema, key.table), func() (any, error) {
+	return c.flight.DoChan(flightKey(key, epoch), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), catalogTimeout)
 		defer cancel()
-		e := &catalogEntry{asked: c.now()}
-		var err error
-		if e.table, err = describe(ctx, k.DB, key.schema, key.table); err == nil && !strings.HasSuffix(key.table, sequenceSuffix) {
-			e.sequence, err = describe(ctx, k.DB, key.schema, key.table+sequenceSuffix)
-		}
+		e, err := c.read(ctx, k, key)
 		if err != nil {
 			c.log.Warn("table not described", "table", key.schema+"."+key.table, "err", err)
 			return nil, err
 		}
-		if err := c.bind(ctx, e, k, key.schema, key.table); err != nil {
-			return nil, err
-		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		e.remember(c.entries[key])
 		if c.epoch == epoch {
 			c.keep(key, e)
 		}
@@ -542,34 +542,24 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 	})
 }
 
-// describe asks information_schema for one table. The conditions are equalities
-// on purpose: with them both servers open that table alone.
-func describe(ctx context.Context, db *sql.DB, schema, table string) (tableInfo, error) {
-	var t tableInfo
-	err := db.QueryRowContext(ctx, "SELECT TABLE_NAME, TABLE_TYPE, COALESCE(ENGINE, '') FROM information_schema.TABLES"+
-		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, table).Scan(&t.name, &t.kind, &t.engine)
-	if errors.Is(err, sql.ErrNoRows) {
-		return t, nil
-	}
-	if err != nil {
-		return t, err
-	}
-	t.exists = true
-	rows, err := db.QueryContext(ctx, "SELECT COLUMN_NAME, COLUMN_TYPE, COLUMN_KEY, EXTRA, COALESCE(COLUMN_DEFAULT, ''), COALESCE(CHARACTER_SET_NAME, ''),"+
-		" VERSION() LIKE '%MariaDB%' OR EXTRA LIKE '%DEFAULT_GENERATED%' FROM information_schema.COLUMNS"+
-		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION", schema, table)
-	if err != nil {
-		return t, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var column columnInfo
-		if err := rows.Scan(&column.name, &column.columnType, &column.key, &column.extra, &column.value, &column.charset, &column.valueIsSQL); err != nil {
-			return t, err
+// read asks the server for a table and for the one beside it, and works out what follows.
+func (c *catalog) read(ctx context.Context, k *Keyspace, key catalogKey) (e *catalogEntry, err error) {
+	err = untilSettled(ctx, key.schema, key.table, func() (bool, error) {
+		e = &catalogEntry{asked: c.now()}
+		e.key, e.keyspace = key, k
+		var err error
+		if e.table, err = describe(ctx, k.DB, key.schema, key.table); err == nil && !strings.HasSuffix(key.table, sequenceSuffix) {
+			e.sequence, err = describeSequence(ctx, k.DB, key.schema, key.table+sequenceSuffix)
 		}
-		t.columns = append(t.columns, column)
-	}
-	return t, rows.Err()
+		if err == nil {
+			err = c.bind(ctx, e, k, key.schema, key.table)
+		}
+		if errors.Is(err, errReplaced) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	return e, err
 }
 
 // firstPresent gives the first id of a statement's block that is in its table,

@@ -340,9 +340,9 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
 	if err != nil {
 		var refused *serverError
-		if p.wrap && errors.As(err, &refused) {
+		if errors.As(err, &refused) {
 			// LAST_INSERT_ID(id) may have been evaluated before it failed.
-			s.state.restore = true
+			s.state.restore = s.state.restore || p.wrap
 			s.forgetIfStale(refused)
 		}
 		return err

@@ -289,16 +289,13 @@ func (s *session) planUse(p plan, sql []byte) plan {
 
 // binding looks up how a table's ids are made; nil when it has no sequence.
 func (s *session) binding(schema, table string) (*Binding, error) {
-	if s.targetsShard() {
-		return nil, nil
-	}
 	if schema == "" {
 		schema = s.state.database
 	}
 	if schema == "" {
 		return nil, nil // the server answers 1046: no database selected
 	}
-	b, err := s.srv.catalog.Binding(s.ctx, s.keyspace, schema, table)
+	b, err := s.tableBinding(schema, table)
 	if s.temporary == nil || b == nil && err == nil {
 		return b, err
 	}

@@ -55,6 +55,7 @@ type response struct {
 	malformed    bool   // the next packet is none that may come there: nothing more is read
 	sequence     byte   // of the latest packet
 	rows         uint64 // that came
+	insertID     uint64 // of the latest OK
 }
 
 // Capabilities that go-mysql does not name, in 64 bits: MariaDB's extended ones
@@ -352,7 +353,7 @@ func (p *response) endOfResult() {
 func (p *response) okStatus(b []byte) bool {
 	ok, valid := parseOK(b)
 	if valid {
-		p.status = ok.status
+		p.status, p.insertID = ok.status, ok.insertID
 	}
 	return valid
 }

@@ -144,7 +144,7 @@ func (in *shardedInsert) lookup() (e *catalogEntry, err error) {
 	s := in.r.s
 	for _, shard := range in.keyspace.Shards[:min(tries, len(in.keyspace.Shards))] {
 		var away *describeError
-		if e, err = s.srv.catalog.lookup(s.ctx, shard, shard.Database, in.table.Name); !errors.As(err, &away) {
+		if e, err = s.srv.catalog.find(s.ctx, shard, shard.Database, in.table.Name, true); !errors.As(err, &away) {
 			break
 		}
 	}

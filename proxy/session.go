@@ -55,7 +55,8 @@ type session struct {
 	insert parser.InsertStmt // reused from statement to statement
 	slots  []parser.Slot     // of a text, what its rows say of the id; empty when they leave it out
 
-	temporary map[string]bool // tables by schema.name, asked when the session may have temporary ones; nil: it has none
+	unfilled  *catalogEntry   // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
+	temporary map[string]bool // tables by schema.name that no temporary one hides, asked when the session may have such; nil: it has none
 	scratch   []byte
 
 	// boundary says that the backend has got whole commands only, so that another

@@ -217,6 +217,9 @@ func (s *session) before(e effect) error {
 
 // after forgets what a statement with this effect may have changed.
 func (s *session) after(e effect) {
+	if s.unfilled != nil {
+		s.checkUnfilled()
+	}
 	if e&(mayChangeSettings|makesTemporary|changesVariables) != 0 {
 		s.settled = true
 	}

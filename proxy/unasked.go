@@ -87,7 +87,7 @@ func (s *session) mayBeSequenced(schema, table string) bool {
 	if schema == "" {
 		return false // the server answers 1046: no database selected
 	}
-	b, err := s.srv.catalog.Binding(s.ctx, s.keyspace, schema, table)
+	b, err := s.tableBinding(schema, table)
 	return b != nil || err != nil
 }
 

@@ -15,30 +15,41 @@ const kindView = "VIEW"
 // columns say nothing of where the id is.
 func (c *catalog) bindView(ctx context.Context, e *catalogEntry, k *Keyspace, schema, view string) error {
 	var definition string
-	err := k.DB.QueryRowContext(ctx, "SELECT VIEW_DEFINITION FROM information_schema.VIEWS"+
-		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND IS_UPDATABLE = 'YES'", schema, view).Scan(&definition)
+	var updatable bool
+	err := k.DB.QueryRowContext(ctx, "SELECT COALESCE(VIEW_DEFINITION, ''), IS_UPDATABLE = 'YES' FROM information_schema.VIEWS"+
+		" WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, view).Scan(&definition, &updatable)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil // the server refuses to insert into it
+		return errReplaced
 	}
-	if err != nil {
+	if err != nil || !updatable { // the server refuses to insert into one that is not
 		return err
 	}
 	if definition == "" {
 		e.err = unsupported("an INSERT through a view whose definition it may not see (SHOW VIEW)", view, "insert into the table itself")
 		return nil
 	}
-	for _, t := range tablesOf(definition) {
-		under, err := c.lookup(ctx, k, t.schema, t.table)
+	return c.bindUnder(ctx, e, k, tablesOf(definition), "the view '"+view+"'")
+}
+
+// bindUnder refuses INSERTs through something that stands for other tables, where one of them has a sequence.
+func (c *catalog) bindUnder(ctx context.Context, e *catalogEntry, k *Keyspace, tables []target, through string) error {
+	for _, t := range tables {
+		under, err := c.find(ctx, c.owner(k, t.schema), t.schema, t.table, true)
 		if err != nil {
 			return err
 		}
-		if under.binding != nil || under.err != nil {
-			e.err = unsupported("an INSERT through the view '"+view+"'", t.table, "insert into the table itself")
-			return nil
+		if under.binding == nil && under.err == nil {
+			continue
+		}
+		if e.err == nil {
+			e.err = unsupported("an INSERT through "+through, t.table, "insert into the table itself")
 		}
 	}
 	return nil
 }
+
+// errReplaced says that a view or a table was another one by the time that its definition was asked for.
+var errReplaced = errors.New("it was replaced between two questions")
 
 // qualifiedName is how both servers write a table in VIEW_DEFINITION.
 var qualifiedName = regexp.MustCompile("`((?:[^`]|``)+)`\\.`((?:[^`]|``)+)`")
