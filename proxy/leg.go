@@ -295,11 +295,12 @@ func (s *session) endLegs() error {
 // recover goes on after a shard's connection was lost, which the client has been
 // told: with new ones, unless a transaction was open.
 func (r *router) recover(err error) error {
-	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.legs.all, (*session).hasOwn) || r.s.ends.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) {
+	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.legs.all, (*session).hasOwn) || r.s.ends.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) || errors.Is(err, errLastIDLost) {
 		return err
 	}
+	r.s.loseLastID(r.lastIDLeg())
 	r.dropLegs() // of no use any more, whether that goes in order or not
-	r.s.locked, r.s.state.lastIDKnown = false, true
+	r.s.locked = false
 	if !r.s.lost {
 		r.s.lose()
 	}

@@ -19,7 +19,7 @@ func (s *session) query(length int) error {
 		return &frontError{err}
 	}
 	unread := s.front.unread()
-	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.restricted() {
+	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.restricted() && !s.lastIDLost {
 		begin := s.textBegin(unread[headerSize:])
 		if begin > 0 && passesUnread(unread[headerSize+begin:]) {
 			s.noteText(unread[headerSize+begin:])
@@ -36,7 +36,11 @@ func (s *session) query(length int) error {
 		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 	}
 	sql := payload[begin:]
-	if err := s.permit(sql); err != nil {
+	err = s.permit(sql)
+	if err == nil {
+		err = s.refuseLostID(sql)
+	}
+	if err != nil {
 		s.front.skip(size)
 		return err
 	}
@@ -241,6 +245,13 @@ func (s *session) plan(sql []byte) (plan, error) {
 	kind := parser.Sniff(sql)
 	s.noteKind(kindOf(kind))
 	p := plan{effect: s.effectOf(kind, sql)}
+	if err := s.refuseLost(kind, sql); err != nil {
+		return p, err
+	}
+	switch kind {
+	case parser.Insert, parser.Replace, parser.Load:
+		s.keeps = s.keeps || p.effect&keepsSomething != 0 // the effect may become another one
+	}
 	switch kind {
 	case parser.Insert, parser.Replace:
 		return s.planTicket(s.planInsert(p, sql, false))

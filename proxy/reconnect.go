@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
@@ -26,6 +27,68 @@ func (s *session) nothingToLose(told bool) bool {
 	const autocommit, transaction = mysql.SERVER_STATUS_AUTOCOMMIT, mysql.SERVER_STATUS_IN_TRANS
 	return s.pool() != nil && !s.settled && !s.prepared && s.state.databaseKnown && !s.ends.killed.Load() &&
 		s.answer.status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.state.lastIDKnown)
+}
+
+// noteKnown notes before a statement whether LAST_INSERT_ID() is known. One that is cut
+// by the loss of its server leaves what it was before, as one that fails.
+func (s *session) noteKnown() {
+	home, owner := s, s
+	if r := s.routerOf(); r != nil {
+		home, owner = r.s, r.lastIDLeg()
+	}
+	home.knewLastID = owner.state.lastIDKnown
+}
+
+// errLeftLost answers who asks for what the statement before has left (warnings, counts) on a connection that was lost
+// since, unseen: another one would tell of none.
+func errLeftLost() error {
+	return &mysql.MyError{Code: errLost, State: stateLink,
+		Message: "Lost connection to MySQL server: what the statement before has left (warnings, ROW_COUNT(), FOUND_ROWS()) is gone with it"}
+}
+
+// refuseLost refuses such a statement, once: the client knows then.
+func (s *session) refuseLost(kind parser.Kind, sql []byte) error {
+	if !s.lostUnseen {
+		return nil
+	}
+	s.lostUnseen = false
+	if !s.lost || !readsDiagnostics(sql) && !mentionsAny(sql, "diagnostics") &&
+		(kind != parser.Show || !mentionsAny(sql, "warnings", "errors")) {
+		return nil
+	}
+	return errLeftLost()
+}
+
+// loseLastID notes that LAST_INSERT_ID() has gone with a connection, if it was not known. Until a statement sets
+// another one, whoever looks at it gets an error.
+func (s *session) loseLastID(owner *session) {
+	if !owner.state.lastIDKnown && !s.knewLastID {
+		s.lastIDLost, owner.state.lastID = true, 0
+	}
+	owner.state.lastIDKnown = true
+}
+
+// errLastIDLost ends a session that looks at what is lost, as the loss would have without seqgate.
+var errLastIDLost = &backendError{errors.New("LAST_INSERT_ID() went with a connection that the session had before")}
+
+// refuseLostID refuses a text that looks at a lost LAST_INSERT_ID().
+func (s *session) refuseLostID(sql []byte) error {
+	if !s.lastIDLost || !parser.MentionsLastInsertID(sql) {
+		return nil
+	}
+	var id uint64
+	var err error
+	if s.router != nil {
+		id, err = s.router.knownLastID(s.router.lastIDLeg())
+	} else {
+		err = s.knowLastID()
+		id = s.state.lastID
+	}
+	if err == nil && id == 0 {
+		err = errLastIDLost
+	}
+	s.lastIDLost = err != nil
+	return err
 }
 
 // pool gives the connections that sessions of the keyspace are made of; nil where
@@ -48,7 +111,8 @@ func (s *session) lose() {
 	_ = s.back.Close() // it has failed
 }
 
-// connected sees to it that there is a backend connection.
+// connected sees to it that there is a backend connection. LAST_INSERT_ID() is set on
+// another one at once: it comes with a statement that was looked at before.
 func (s *session) connected() error {
 	if !s.lost {
 		return nil
@@ -72,7 +136,7 @@ func (s *session) connected() error {
 	s.temporary = nil
 	s.state = sessionState{database: login.Database, databaseKnown: true, lastID: id, lastIDKnown: true, restore: id != 0}
 	s.log.Info("session goes on with another connection to its server")
-	return nil
+	return s.restoreLastID()
 }
 
 // connect gives a connection to a keyspace's server, which must have all that the

@@ -38,11 +38,20 @@ func (r *router) localLeg(found *parser.SessionStmt) (*session, error) {
 	case found.Uses&parser.TakesLocks != 0:
 		return r.lockLeg()
 	case found.Uses&diagnostics != 0 && r.last != nil:
-		return r.connectedLeg(r.last.keyspace)
+		return r.leftOn()
 	case !r.sharded():
 		return r.connectedLeg(r.shards()[0])
 	}
 	return r.anyLeg()
+}
+
+// leftOn gives the leg that has what the statement before has left.
+func (r *router) leftOn() (*session, error) {
+	if r.last.legEnded() {
+		r.last = nil
+		return nil, errLeftLost()
+	}
+	return r.connectedLeg(r.last.keyspace)
 }
 
 // lockKeyspace is where locks of GET_LOCK() are: one server for all sessions, so that

@@ -33,6 +33,9 @@ func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
 	defer st.letGo()
 	err := r.readsAlike(st)
 	if err == nil {
+		err = r.s.refuseLostID(st.sql)
+	}
+	if err == nil {
 		err = r.replan(st)
 	}
 	if err == nil {

@@ -32,7 +32,7 @@ func (r *router) show(attributes, sql []byte, m parser.Mode) (done bool, err err
 
 // showLast has the leg that ran the latest statement tell of it.
 func (r *router) showLast(attributes, sql []byte) error {
-	leg, err := r.connectedLeg(r.last.keyspace)
+	leg, err := r.leftOn()
 	if err != nil {
 		return err
 	}

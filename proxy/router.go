@@ -281,6 +281,9 @@ func (r *router) query(attributes, sql []byte) error {
 
 // statement is query, but for what it may have done to the client's transaction.
 func (r *router) statement(attributes, sql []byte) error {
+	if err := r.s.refuseLostID(sql); err != nil {
+		return err
+	}
 	m, err := r.mode()
 	if err != nil {
 		return err

@@ -67,6 +67,9 @@ type session struct {
 	halfClosed bool // the backend was told that no more commands come
 
 	lost       bool        // the backend connection has ended, and another is due
+	lostUnseen bool        // ... while the client waited for nothing
+	knewLastID bool        // LAST_INSERT_ID() was known before the statement under way
+	lastIDLost bool        // it was not, and has gone with a connection; see refuseLostID
 	keeps      bool        // a SELECT may have set a variable of the user's or taken a lock
 	settled    bool        // a statement may have made settings, locks or tables of the session's own
 	used       bool        // some command other than COM_PING was sent
@@ -172,6 +175,7 @@ func (s *session) nextCommand(length int, sequence byte) error {
 		return &frontError{err}
 	}
 	s.noteStatementID()
+	s.noteKnown()
 	if s.trace != nil {
 		if err := s.beginStatement(s.lastCommand, length); err != nil {
 			return err
@@ -216,6 +220,7 @@ func (s *session) idle() error {
 	switch {
 	case s.ends.backEnded.Load() && s.nothingToLose(false):
 		s.lose()
+		s.lostUnseen = true
 	case s.ends.backEnded.Load():
 		return s.passLastWords()
 	case s.lost && s.ends.killed.Load():
@@ -287,9 +292,10 @@ func (s *session) report(err error) error {
 		return nil
 	case s.router != nil:
 		return s.router.recover(err)
-	case errors.Is(err, errCommandCut), errors.Is(err, errMalformedAnswer), !s.nothingToLose(true):
+	case errors.Is(err, errCommandCut), errors.Is(err, errMalformedAnswer), errors.Is(err, errLastIDLost), !s.nothingToLose(true):
 		return err
 	}
+	s.loseLastID(s)
 	s.lose()
 	return nil
 }
@@ -352,8 +358,13 @@ func (s *session) writeBack(b []byte) error {
 	if s.trace != nil {
 		s.beginCall()
 	}
-	if err := s.connected(); err != nil {
-		return err
+	if s.lost {
+		if err := s.connected(); err != nil {
+			return err
+		}
+		if s.trace != nil {
+			s.beginCall() // what was asked of the other connection was a call of its own
+		}
 	}
 	if _, err := s.back.Write(b); err != nil {
 		if s.lastWords() {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func (s *session) beginAnew(state sessionState) {
 	s.values = lastValues{}
 	s.stmts, s.named, s.temporary, s.lastStmt = nil, nil, nil, 0
 	s.granted.prepared = nil
-	s.prepared, s.settled, s.keeps = false, false, false
+	s.prepared, s.settled, s.keeps, s.lastIDLost = false, false, false, false
 	s.state = state
 }
 
@@ -132,13 +133,13 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 	case parser.Select, parser.Update, parser.Delete, parser.With, parser.Show:
 		e := keptBy(sql)
 		if parser.MentionsLastInsertID(sql) {
-			e |= mayLook | mayChangeLastID
+			e |= mayLook | setsLastID(sql)
 		}
 		return e
 	case parser.Begin, parser.Commit, parser.Rollback:
 		return 0
 	case parser.Insert, parser.Replace, parser.Load:
-		return mayLook | mayChangeLastID
+		return mayLook | mayChangeLastID | keptByInsert(kind, sql)
 	case parser.Use:
 		return mayChangeDatabase
 	case parser.Set:
@@ -168,6 +169,29 @@ func keptBy(sql []byte) effect {
 		}
 		rest = rest[i+2:] // a system variable
 	}
+}
+
+// lastIDAny finds each place where LAST_INSERT_ID is named, lastIDRead those where it is only read.
+var (
+	lastIDAny  = regexp.MustCompile(`(?i)last_insert_id`)
+	lastIDRead = regexp.MustCompile(`(?i)@@(?:session\.|local\.)?last_insert_id|last_insert_id\s*\(\s*\)`)
+)
+
+// setsLastID tells whether a query that names LAST_INSERT_ID may set it, by an argument.
+func setsLastID(sql []byte) effect {
+	if len(lastIDAny.FindAllIndex(sql, -1)) == len(lastIDRead.FindAllIndex(sql, -1)) {
+		return 0
+	}
+	return mayChangeLastID
+}
+
+// keptByInsert is keptBy for a statement whose values may well have an @ in them: there only
+// := sets a variable, and in LOAD DATA the list of columns.
+func keptByInsert(kind parser.Kind, sql []byte) effect {
+	if kind != parser.Load && !bytes.Contains(sql, []byte(":=")) && !parser.Mentions(sql, "get_lock") {
+		return 0
+	}
+	return keptBy(sql)
 }
 
 // effectOf is that of a statement in this session: only MariaDB has a USE in
@@ -209,6 +233,7 @@ func effectOfSet(sql []byte) effect {
 
 // before prepares the backend session for a statement with this effect.
 func (s *session) before(e effect) error {
+	s.noteKnown()
 	if e&mayLook != 0 {
 		return s.restoreLastID()
 	}

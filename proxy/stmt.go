@@ -48,6 +48,9 @@ func (s *session) prepare() error {
 	}
 	s.lastStmt = 0
 	right, err := s.permitPrepare(payload[1:])
+	if err == nil {
+		err = s.refuseLostID(payload[1:])
+	}
 	if err != nil {
 		s.front.skip(size)
 		return err
