@@ -115,7 +115,7 @@ func BenchmarkClaim(b *testing.B) {
 	for _, n := range []int{1, DefaultSections} {
 		b.Run(fmt.Sprintf("sections=%d", n), func(b *testing.B) {
 			name, db := seeded(b, s, n, DefaultCache)
-			st := table{db, name, "p", "", time.Minute}
+			st := table{db, name, "p", "", time.Minute, &layout{sections: n, inRows: true}}
 			ids := make([]int, n)
 			for i := range ids {
 				ids[i] = i

@@ -60,6 +60,11 @@ type Config struct {
 	// MaxKeys bounds the keys that are counted each by itself, some 40 bytes of memory each. Of more, some are forgotten
 	// and go on from the largest value that any forgotten one of their section had. 4,194,304 by default.
 	MaxKeys int
+	// Declared says that the sequence is known to count by key: it goes on looking for a table that is missing or of another
+	// kind. Else such a table ends it, as one does that was made anew with another number of sections.
+	Declared bool
+	// Ended is called, once, when the sequence has ended by itself. nil: nobody is told.
+	Ended func(*Sequence)
 	// Logger is told of sections lost, of rows that were set back, and of outages. Nothing is logged by default.
 	Logger *slog.Logger
 }
@@ -106,8 +111,9 @@ type Sequence struct {
 	wake  chan struct{} // tells the keeper that somebody waits
 	work  sync.WaitGroup
 
-	mu     sync.Mutex // guards closed, what work counts, and stats
+	mu     sync.Mutex // guards what follows, and what work counts
 	closed bool
+	ended  error // why it was closed by itself; nil: Close was called
 	stats  stats
 }
 
@@ -116,7 +122,7 @@ type Sequence struct {
 func Open(db *sql.DB, name sequence.Name, cfg Config) *Sequence {
 	cfg = cfg.withDefaults()
 	owner := rand.Text()
-	return open(table{db, name, owner, cfg.Address, cfg.Lease}, owner, name, cfg)
+	return open(table{db, name, owner, cfg.Address, cfg.Lease, &layout{}}, owner, name, cfg)
 }
 
 func open(st store, owner string, name sequence.Name, cfg Config) *Sequence {
@@ -217,6 +223,10 @@ func (s *Sequence) load(ctx context.Context) ([]section, error) {
 			return *all, nil
 		}
 		n, err := s.store.load(ctx)
+		if s.isOver(err) {
+			s.end(err)
+			return nil, err
+		}
 		s.noted(err)
 		switch {
 		case err == nil:
@@ -239,7 +249,7 @@ func (s *Sequence) begin(n int) ([]section, error) {
 	s.mu.Lock() // Close is to find the sections, or none may begin
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, s.closedError()
+		return nil, s.whyClosed()
 	}
 	s.sections.Store(&all)
 	s.work.Go(func() { s.keep(all) })
@@ -264,6 +274,7 @@ func (s *Sequence) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
+		s.work.Wait()
 		return nil
 	}
 	s.closed = true
@@ -297,8 +308,4 @@ func (s *Sequence) Close(ctx context.Context) error {
 func (s *Sequence) finish(ctx context.Context) {
 	defer context.AfterFunc(ctx, s.abort)()
 	s.work.Wait()
-}
-
-func (s *Sequence) closedError() error {
-	return problem(s.name, sequence.ErrClosed, nil, "gives no more values: seqgate is shutting down; connect again")
 }

@@ -345,7 +345,7 @@ func TestUnusableTable(t *testing.T) {
 	for _, op := range []string{"load", "claim", "raise"} {
 		t.Run(op, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newCluster(1, 10).start("p", Config{})
+				p := newCluster(1, 10).start("p", Config{Declared: true})
 				defer closeAll(t, p)
 				p.store.set(func(_ context.Context, o string) error {
 					if o == op {

@@ -55,6 +55,10 @@ func (s *Sequence) claim(all []section, ids []int) bool {
 	defer cancel()
 	sent := time.Now()
 	rows, err := s.store.claim(ctx, ids)
+	if s.isOver(err) {
+		s.end(err)
+		return false
+	}
 	s.noted(err)
 	if err != nil {
 		if isPermanent(err) {
@@ -90,6 +94,10 @@ func (s *Sequence) raise(c *section) {
 			return
 		}
 		ok, err := s.tryRaise(c.id, fence, next)
+		if s.isOver(err) {
+			s.end(err)
+			return
+		}
 		s.noted(err)
 		switch {
 		case err == nil:

@@ -101,7 +101,7 @@ func TestLeaseIsLinearizable(t *testing.T) {
 			var all sync.WaitGroup
 			for client, owner := range []string{"p", "q", "r"} {
 				proxy := sequencetest.NewProxy(t, s.Addr)
-				st := table{openPool(t, s, proxy.Addr()), name, owner, owner + ":1", 5 * time.Millisecond}
+				st := table{openPool(t, s, proxy.Addr()), name, owner, owner + ":1", 5 * time.Millisecond, &layout{sections: 1, inRows: true}}
 				all.Go(func() { rec.use(t, client, st, proxy) })
 			}
 			all.Wait()

@@ -43,7 +43,7 @@ func TestLateRaise(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		name, db := seeded(t, s, 1, 100)
-		st := table{db: db, name: name, owner: "p", address: "a", lease: time.Minute}
+		st := table{db: db, name: name, owner: "p", address: "a", lease: time.Minute, made: &layout{sections: 1, inRows: true}}
 		rows, err := st.claim(t.Context(), []int{0})
 		if err != nil {
 			t.Fatal(err)

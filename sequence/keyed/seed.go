@@ -27,12 +27,12 @@ const (
 )
 
 // CreateTableSQL returns the statement that creates the table of a keyed sequence with so many sections. The names are
-// quoted. The comment holds the number of sections for all processes.
+// quoted. The comment and each row hold the number of sections for all processes.
 func CreateTableSQL(database, table string, sections int) string {
 	return fmt.Sprintf("CREATE TABLE %s (id INT PRIMARY KEY, next_id BIGINT NOT NULL, min_value BIGINT NOT NULL DEFAULT 1, cache BIGINT NOT NULL,"+
 		" owner VARCHAR(64) NOT NULL DEFAULT '', address VARCHAR(255) NOT NULL DEFAULT '', fence BIGINT NOT NULL DEFAULT 0,"+
-		" expires DATETIME(6) NOT NULL DEFAULT '1970-01-01') ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin COMMENT '%s%d'",
-		sqlName(database, table), comment, sections)
+		" expires DATETIME(6) NOT NULL DEFAULT '1970-01-01', sections INT NOT NULL DEFAULT %d) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin COMMENT '%s%d'",
+		sqlName(database, table), sections, comment, sections)
 }
 
 // insertRowsSQL returns the statement that gives the table its rows, so that next is the first value of every key. It
@@ -73,9 +73,16 @@ func Seed(ctx context.Context, db *sql.DB, database, table string, sections int,
 		if err != nil && !(errors.As(err, &answer) && answer.Number == 1050) { // ER_TABLE_EXISTS_ERROR
 			return err
 		}
-		if sections, err = t.sections(ctx, conn); err != nil {
+		l, err := t.layout(ctx, conn)
+		if err != nil {
 			return err
 		}
+		if !l.inRows {
+			if _, err := conn.ExecContext(ctx, addSectionsSQL(database, table, l.sections)); err != nil {
+				return err
+			}
+		}
+		sections = l.sections
 		for _, query := range []string{insertRowsSQL(database, table, sections, next, cache), RaiseSQL(database, table, next)} {
 			if _, err := conn.ExecContext(ctx, query); err != nil {
 				return err
@@ -179,5 +186,5 @@ func (t table) raiseSQL(ids []int, next map[int]int64) string {
 }
 
 func tableOf(db *sql.DB, database, name string) table {
-	return table{db: db, name: sequence.Name{Database: database, Table: name}}
+	return table{db: db, name: sequence.Name{Database: database, Table: name}, made: &layout{}}
 }

@@ -37,6 +37,7 @@ type table struct {
 	name           sequence.Name
 	owner, address string
 	lease          time.Duration
+	made           *layout // as load found it
 }
 
 var _ store = table{}
@@ -47,36 +48,26 @@ const comment = sequence.KeyedComment + " "
 // load reads the number of sections from the table's comment, and refuses a table that does not hold just these.
 func (t table) load(ctx context.Context) (sections int, err error) {
 	err = t.onConn(ctx, "look at the table", func(conn *sql.Conn) error {
-		sections, err = t.sections(ctx, conn)
+		l, err := t.layout(ctx, conn)
 		if err != nil {
 			return err
 		}
-		var n, least, most int64
-		err = conn.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(MIN(id), 0), COALESCE(MAX(id), 0) FROM "+t.sqlName()).Scan(&n, &least, &most)
-		if err == nil && (n != int64(sections) || least != 0 || most != n-1) {
+		sections, *t.made = l.sections, l
+		var n, least, most, fit int64
+		err = conn.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(MIN(id), 0), COALESCE(MAX(id), 0), COALESCE(SUM("+l.condition()+"), 0) FROM "+t.sqlName()).
+			Scan(&n, &least, &most, &fit)
+		switch {
+		case err != nil:
+			return err
+		case n != int64(sections) || least != 0 || most != n-1:
 			return t.problem(sequence.ErrNoRow, nil, "has %d rows with ids %d to %d instead of %d from 0, as its comment says; seed it again", n, least, most, sections)
+		case fit != n:
+			return t.problem(sequence.ErrBadRow, nil, "has %d rows that were made for another number of sections than the %d of its comment; "+
+				"stop all that use it and make the table anew, above the values given", n-fit, sections)
 		}
-		return err
+		return nil
 	})
 	return sections, err
-}
-
-func (t table) sections(ctx context.Context, conn *sql.Conn) (int, error) {
-	var text string
-	err := conn.QueryRowContext(ctx, "SELECT table_comment FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
-		t.name.Database, t.name.Table).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, t.noTable(nil)
-	}
-	if err != nil {
-		return 0, err
-	}
-	number, _ := strings.CutPrefix(text, comment)
-	n, err := strconv.Atoi(number)
-	if err != nil || !strings.HasPrefix(text, comment) || n < 1 || n > MaxSections {
-		return 0, t.problem(sequence.ErrNotSequence, nil, "is not a keyed sequence: the comment of its table is %q instead of '%s<number of sections>'", text, comment)
-	}
-	return n, nil
 }
 
 // claim asks for the rows after it has tried to take them, so that the answer is right whichever statement made it so,
@@ -86,15 +77,18 @@ func (t table) claim(ctx context.Context, ids []int) (rows []row, err error) {
 	err = t.onConn(ctx, "claim sections", func(conn *sql.Conn) error {
 		for chunk := range slices.Chunk(ids, chunkSize) {
 			if _, err := conn.ExecContext(ctx, t.claimSQL(chunk)); err != nil {
-				return err
+				return t.unlessRemade(ctx, conn, err)
 			}
 			found, err := t.read(ctx, conn, chunk)
 			if err != nil {
-				return err
+				return t.unlessRemade(ctx, conn, err)
 			}
 			rows = append(rows, found...)
 		}
-		return nil
+		if t.made.inRows {
+			return nil
+		}
+		return t.unlessRemade(ctx, conn, nil)
 	})
 	return rows, err
 }
@@ -106,13 +100,13 @@ const chunkSize = 1024
 func (t table) claimSQL(ids []int) string {
 	owner := text(t.owner)
 	return fmt.Sprintf("UPDATE %s SET fence = fence + IF(owner = %[2]s, 0, 1), owner = %[2]s, address = %s, expires = UTC_TIMESTAMP(6) + INTERVAL %d MICROSECOND"+
-		" WHERE id IN (%s) AND (owner = %[2]s OR expires < UTC_TIMESTAMP(6))",
-		t.sqlName(), owner, text(t.address), t.lease.Microseconds(), list(ids))
+		" WHERE id IN (%s) AND (owner = %[2]s OR expires < UTC_TIMESTAMP(6)) AND %[6]s",
+		t.sqlName(), owner, text(t.address), t.lease.Microseconds(), list(ids), t.made.condition())
 }
 
 func (t table) read(ctx context.Context, conn *sql.Conn, ids []int) (found []row, err error) {
 	rows, err := conn.QueryContext(ctx, "SELECT id, next_id, min_value, cache, fence, owner, address, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(6), expires) FROM "+
-		t.sqlName()+" WHERE id IN ("+list(ids)+")")
+		t.sqlName()+" WHERE id IN ("+list(ids)+") AND "+t.made.condition())
 	if err != nil {
 		return nil, err
 	}
@@ -141,10 +135,10 @@ func (t table) read(ctx context.Context, conn *sql.Conn, ids []int) (found []row
 
 func (t table) raise(ctx context.Context, id int, fence, next int64) (ok bool, err error) {
 	err = t.onConn(ctx, "raise a section", func(conn *sql.Conn) error {
-		res, err := conn.ExecContext(ctx, fmt.Sprintf("UPDATE %s SET next_id = %d WHERE id = %d AND owner = %s AND fence = %d AND next_id < %[2]d",
-			t.sqlName(), next, id, text(t.owner), fence))
+		res, err := conn.ExecContext(ctx, fmt.Sprintf("UPDATE %s SET next_id = %d WHERE id = %d AND owner = %s AND fence = %d AND next_id < %[2]d AND %[6]s",
+			t.sqlName(), next, id, text(t.owner), fence, t.made.condition()))
 		if err != nil {
-			return err
+			return t.unlessRemade(ctx, conn, err)
 		}
 		n, err := res.RowsAffected()
 		ok = n == 1
@@ -155,6 +149,9 @@ func (t table) raise(ctx context.Context, id int, fence, next int64) (ok bool, e
 
 func (t table) release(ctx context.Context, all []release) error {
 	return t.onConn(ctx, "release sections", func(conn *sql.Conn) error {
+		if err := t.unlessRemade(ctx, conn, nil); err != nil {
+			return err
+		}
 		for chunk := range slices.Chunk(all, chunkSize) {
 			if _, err := conn.ExecContext(ctx, t.releaseSQL(chunk)); err != nil {
 				return err
@@ -174,8 +171,8 @@ func (t table) releaseSQL(all []release) string {
 		}
 		fmt.Fprintf(&held, "(%d, %d)", r.id, r.fence)
 	}
-	return fmt.Sprintf("UPDATE %s SET next_id = GREATEST(min_value, CASE id%s ELSE next_id END), owner = '', address = '', expires = '1970-01-01' WHERE (id, fence) IN (%s) AND owner = %s",
-		t.sqlName(), next.String(), held.String(), text(t.owner))
+	return fmt.Sprintf("UPDATE %s SET next_id = GREATEST(min_value, CASE id%s ELSE next_id END), owner = '', address = '', expires = '1970-01-01' WHERE (id, fence) IN (%s) AND owner = %s AND %s",
+		t.sqlName(), next.String(), held.String(), text(t.owner), t.made.condition())
 }
 
 // onConn runs f on one connection, and keeps database/sql from repeating its statements. A connection whose state is not
