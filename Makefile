@@ -78,7 +78,7 @@ vuln: ## known vulnerabilities in what the code uses; needs the network
 	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
 peers: ## seqgate beside HAProxy, MySQL Router, MariaDB's SEQUENCE and Vitess, and how each grows: tables and figures in docs/
-	go run ./bench --peers all --docs docs/benchmarks.md
+	go run ./bench --peers all --docs docs/internals/benchmarks.md
 
 mutate: ## break each promise on purpose, or those that match MUTATE, and show that a test fails
 	go build -o bin/mutate ./internal/mutation/run

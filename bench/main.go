@@ -5,7 +5,7 @@
 //
 //	go run ./bench --peers all [flags]
 //
-// measures it beside its peers, and how each grows, with tables and figures for docs/benchmarks.md.
+// measures it beside its peers, and how each grows, with tables and figures for docs/internals/benchmarks.md.
 //
 // It starts the servers that the tests use (MariaDB, and MySQL 9.7 where SEQGATE_TEST_MYSQL97 names its
 // starter, or the one in SEQGATE_TEST_DSN) or uses the one given by --server, builds seqgate, and

@@ -7,7 +7,7 @@ import (
 )
 
 // costs says how long a server works at the statements of one refill. The measured rates are those of
-// docs/benchmarks.md, "Refills a second in one run".
+// docs/internals/benchmarks.md, "Refills a second in one run".
 type costs struct {
 	name string
 

@@ -1,10 +1,10 @@
 // Command scale simulates a large fleet: thousands of seqgates that hold ids of thousands of sequences, and the sequence
 // servers that they refill from. What a seqgate decides, it decides by the code that package sequence runs; what a refill
-// costs a server is taken from docs/benchmarks.md. docs/scale.md has the figures, and what the simulation assumes.
+// costs a server is taken from docs/internals/benchmarks.md. docs/internals/scale.md has the figures, and what the simulation assumes.
 //
 //	go run ./bench/scale [-seed 1] [-update | -check]
 //
-// It prints the tables of docs/scale.md. The same seed gives the same tables.
+// It prints the tables of docs/internals/scale.md. The same seed gives the same tables.
 package main
 
 import (
@@ -25,16 +25,16 @@ func main() {
 	}
 }
 
-// defaultSeed is the seed of docs/scale.md.
+// defaultSeed is the seed of docs/internals/scale.md.
 const defaultSeed = 1
 
 func run(args []string, stdout, stderr io.Writer) error {
 	fs := flag.NewFlagSet("scale", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	seed := fs.Uint64("seed", defaultSeed, "`seed` of the random numbers")
-	update := fs.Bool("update", false, "write the tables into docs/scale.md")
-	check := fs.Bool("check", false, "say whether docs/scale.md has these tables")
-	path := fs.String("doc", "docs/scale.md", "`file` that -update and -check are about")
+	update := fs.Bool("update", false, "write the tables into docs/internals/scale.md")
+	check := fs.Bool("check", false, "say whether docs/internals/scale.md has these tables")
+	path := fs.String("doc", "docs/internals/scale.md", "`file` that -update and -check are about")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // docPath is the document that has the figures.
-const docPath = "../../docs/scale.md"
+const docPath = "../../docs/internals/scale.md"
 
 // The document has the figures that the code gives by its seed. The large fleets take too long for a test: -check is for
 // those.

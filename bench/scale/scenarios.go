@@ -9,7 +9,7 @@ import (
 // maxConnections is enough for all connections of a thousand seqgates.
 const maxConnections = 10_000
 
-// big is the fleet of docs/scale.md: 1,000 seqgates, 10,000 sequences and a million inserts a second.
+// big is the fleet of docs/internals/scale.md: 1,000 seqgates, 10,000 sequences and a million inserts a second.
 func big() fleet {
 	return fleet{
 		gates: 1000, sequences: 10_000, inserts: 1e6, zipf: 1, exact: 64, classSize: 50, cache: 1000,

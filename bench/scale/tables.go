@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// namedTable is a table with its name in docs/scale.md.
+// namedTable is a table with its name in docs/internals/scale.md.
 type namedTable struct {
 	name  string
 	table table
 }
 
-// allTables runs all fleets of docs/scale.md.
+// allTables runs all fleets of docs/internals/scale.md.
 func allTables(seed uint64) []namedTable {
 	world, base := simulate(big(), seed)
 	var herd []recovery

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/xml"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,9 @@ import (
 
 var docLink = regexp.MustCompile(`(?:\]\(| src=")([^)"\s]+)[)"]`)
 
+// repository is where the files of this one are read that packages lack, as developers' pages.
+const repository = "https://github.com/seqgate/seqgate/blob/main/"
+
 // Links between pages lead to files and headings that exist.
 func TestDocsLinks(t *testing.T) {
 	anchors := map[string]map[string]bool{}
@@ -22,6 +26,13 @@ func TestDocsLinks(t *testing.T) {
 	}
 	for _, d := range pages {
 		for _, m := range docLink.FindAllStringSubmatch(d.text, -1) {
+			if page, ok := strings.CutPrefix(m[1], repository); ok { // what packages do not have
+				file, _, _ := strings.Cut(page, "#")
+				if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+					t.Errorf("%s: the link %s leads nowhere: %v", d.path, m[1], err)
+				}
+				continue
+			}
 			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
 				continue
 			}
@@ -49,6 +60,9 @@ func TestDocsIndex(t *testing.T) {
 		name, err := filepath.Rel("docs", d.path)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if strings.HasPrefix(name, "internals/") {
+			name = repository + "docs/" + name
 		}
 		if name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
 			t.Errorf("docs/README.md does not lead to %s", name)
@@ -170,7 +184,8 @@ func TestDocsMetrics(t *testing.T) {
 // Pictures are XML, small, and complete in themselves.
 func TestDocsPictures(t *testing.T) {
 	paths, err := filepath.Glob(root + "/docs/images/*.svg")
-	if err != nil || len(paths) == 0 {
+	charts, chartsErr := filepath.Glob(root + "/docs/internals/images/*.svg")
+	if paths, err = append(paths, charts...), errors.Join(err, chartsErr); err != nil || len(paths) == 0 {
 		t.Fatalf("no pictures: %v", err)
 	}
 	for _, path := range paths {

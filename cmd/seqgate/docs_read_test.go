@@ -35,6 +35,11 @@ func documents(t *testing.T) []document {
 	if err != nil || len(paths) < 20 {
 		t.Fatalf("%d pages in docs: %v", len(paths), err)
 	}
+	internals, err := filepath.Glob(root + "/docs/internals/*.md")
+	if err != nil || len(internals) < 5 {
+		t.Fatalf("%d pages in docs/internals: %v", len(internals), err)
+	}
+	paths = append(paths, internals...)
 	var all []document
 	for _, path := range append(paths, root+"/README.md", root+"/SECURITY.md") {
 		data, err := os.ReadFile(path)

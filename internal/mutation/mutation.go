@@ -1,5 +1,5 @@
 // Package mutation holds what seqgate's tests are held to: deliberate faults in its code, each of which breaks one of the
-// promises of docs/architecture.md, and the test that has to fail for it. Package run, below, tries them.
+// promises of docs/internals/architecture.md, and the test that has to fail for it. Package run, below, tries them.
 package mutation
 
 import (

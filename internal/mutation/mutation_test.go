@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the list in docs/testing.md from what the code has now")
+var update = flag.Bool("update", false, "write the list in docs/internals/testing.md from what the code has now")
 
 const root = "../.."
 
@@ -85,7 +85,7 @@ func testsIn(t *testing.T, dir string) map[string]bool {
 // The page has just the list. -update writes it.
 func TestMutationsInDocs(t *testing.T) {
 	const begin, end = "<!-- mutations: written by go test ./internal/mutation -update -->\n", "<!-- end of mutations -->\n"
-	page := filepath.Join(root, "docs", "testing.md")
+	page := filepath.Join(root, "docs", "internals", "testing.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

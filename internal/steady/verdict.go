@@ -59,7 +59,7 @@ const (
 )
 
 // latencyFactor is how many times as long the 99.9th percentile may be at the end. The machine's other work alone moves it: in the
-// hour of docs/soak.md, medians of 5 minutes went from 70 to 230 ms and back to 13 with it, those of the thirds from 93 to 68.
+// hour of docs/internals/soak.md, medians of 5 minutes went from 70 to 230 ms and back to 13 with it, those of the thirds from 93 to 68.
 // What slows down with all that was ever done grows more: its last third takes five times as long as its first.
 const latencyFactor = 2
 
