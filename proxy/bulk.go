@@ -48,9 +48,7 @@ func (st *statement) readBulk(payload []byte) (*bulk, error) {
 	if flags&bulkSendTypes != 0 {
 		types := make([]param, st.params)
 		for i := range types {
-			if t := r.take(2); t != nil {
-				types[i].typ = binary.LittleEndian.Uint16(t)
-			}
+			types[i].typ = r.paramType()
 		}
 		if r.bad {
 			return nil, malformedPacket()

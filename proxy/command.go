@@ -24,6 +24,9 @@ func (s *session) command(code byte, length int) error {
 		return err
 	}
 	s.used = s.used || code != mysql.COM_PING && code != mysql.COM_QUIT
+	if cutSilent(code, length) {
+		return s.refuseSilent()
+	}
 	if s.router != nil {
 		return s.router.command(code, length)
 	}
@@ -72,6 +75,25 @@ func (s *session) command(code byte, length int) error {
 		s.unpoolable.Store(true)
 		return s.pass(shapeSingle)
 	}
+}
+
+// cutSilent reports whether a command that has no answer is too short to be one.
+func cutSilent(code byte, length int) bool {
+	const closeLength, longDataLength = 5, 7
+	return code == mysql.COM_STMT_CLOSE && length < closeLength || code == mysql.COM_STMT_SEND_LONG_DATA && length < longDataLength
+}
+
+// refuseSilent takes such a command, which MySQL answers with an error and MariaDB does
+// not. Passed on, that answer would be taken for the next command's.
+func (s *session) refuseSilent() error {
+	if _, err := s.takeCommand(); err != nil {
+		return err
+	}
+	if s.mariaDB {
+		s.out.silent = true
+		return nil
+	}
+	return malformedPacket()
 }
 
 // pass relays a command and its answer unseen.

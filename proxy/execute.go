@@ -193,6 +193,8 @@ func (s *session) readExecute(st *statement, payload []byte) ([]param, error) {
 	count := uint64(st.params)
 	if named && payload[5]&countAvailable != 0 {
 		count = r.number()
+	} else if named && st.params > 0 {
+		return nil, uncountedExecute()
 	}
 	if count == 0 && st.params == 0 && !r.bad {
 		return nil, nil
@@ -206,6 +208,12 @@ func (s *session) readExecute(st *statement, payload []byte) ([]param, error) {
 		st.types = append(st.types, param{typ: p.typ, name: p.name})
 	}
 	return params, nil
+}
+
+// uncountedExecute is MySQL's error where query attributes were agreed on and it is not
+// told how many there are: whether parameters have names is then unclear.
+func uncountedExecute() error {
+	return mysql.NewDefaultError(mysql.ER_WRONG_ARGUMENTS, "COM_STMT_EXECUTE")
 }
 
 func malformedExecute() error {

@@ -92,15 +92,13 @@ func (r *paramReader) readParams(count uint64, named bool, bound []param, long m
 	case newTypes[0] == 1:
 		r.typed = true
 		for i := range params {
-			if t := r.take(2); t != nil {
-				params[i].typ = binary.LittleEndian.Uint16(t)
-			}
+			params[i].typ = r.paramType()
 			if named {
 				params[i].name = append([]byte(nil), r.lengthEncodedBytes()...)
 			}
 		}
-	case len(bound) < len(params):
-		r.bad = true
+	case newTypes[0] != 0, len(bound) < len(params):
+		r.bad = true // MySQL takes any other number for 1, too
 	default:
 		for i := range params {
 			params[i].typ, params[i].name = bound[i].typ, bound[i].name
@@ -109,39 +107,12 @@ func (r *paramReader) readParams(count uint64, named bool, bound []param, long m
 	for i := range params {
 		p := &params[i]
 		p.null = nulls[i/8]>>(i%8)&1 == 1
-		p.long = long[uint16(i)]
+		p.long = i <= math.MaxUint16 && long[uint16(i)]
 		if !p.null && !p.long {
 			p.value = r.value(byte(p.typ))
 		}
 	}
 	return params
-}
-
-// value reads one value of the binary protocol.
-func (r *paramReader) value(typ byte) []byte {
-	switch typ {
-	case mysql.MYSQL_TYPE_NULL, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_INT24:
-		r.bad = true // servers differ in how long such values are, and clients send none
-		return nil
-	case mysql.MYSQL_TYPE_TINY:
-		return r.take(1)
-	case mysql.MYSQL_TYPE_SHORT:
-		return r.take(2)
-	case mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_FLOAT:
-		return r.take(4)
-	case mysql.MYSQL_TYPE_LONGLONG, mysql.MYSQL_TYPE_DOUBLE:
-		return r.take(8)
-	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
-		begin := r.at
-		if n := r.take(1); n != nil {
-			r.take(int(n[0]))
-		}
-		if r.bad {
-			return nil
-		}
-		return r.b[begin:r.at]
-	}
-	return r.lengthEncodedBytes()
 }
 
 // slot judges a parameter in the place of an id as MySQL judges a value for an

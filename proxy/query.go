@@ -85,7 +85,9 @@ func (s *session) textBegin(payload []byte) int {
 	}
 	r := paramReader{b: payload, at: 1}
 	count := r.number()
-	r.number() // sets of attributes: always 1
+	if sets := r.number(); sets != 1 {
+		return 0
+	}
 	if count > 0 {
 		r.readParams(count, true, nil, nil)
 	}

@@ -411,7 +411,8 @@ func (ok okPacket) append(dst []byte) []byte {
 	return append(dst, ok.rest...)
 }
 
-// lengthEncoded reads a length-encoded number; size is 0 when b is too short.
+// lengthEncoded reads a length-encoded number; size is 0 when b is too short, or does
+// not begin with one.
 func lengthEncoded(b []byte) (n uint64, null bool, size int) {
 	if len(b) == 0 {
 		return 0, false, 0
@@ -424,6 +425,8 @@ func lengthEncoded(b []byte) (n uint64, null bool, size int) {
 		width = 4
 	case 0xfe:
 		width = 9
+	case 0xff:
+		return 0, false, 0
 	}
 	if width > len(b) {
 		return 0, false, 0

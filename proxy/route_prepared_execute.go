@@ -143,6 +143,8 @@ func (r *router) readValues(st *routedStmt, payload []byte) error {
 	count := uint64(st.params)
 	if named && payload[executeFlags]&countAvailable != 0 {
 		count = p.number()
+	} else if named && st.params > 0 {
+		return uncountedExecute()
 	}
 	if count == 0 && st.params == 0 && !p.bad {
 		return nil

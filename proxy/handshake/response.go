@@ -216,5 +216,9 @@ func (c *cursor) proof(r *Response) []byte {
 		}
 		return nil
 	}
-	return []byte(c.terminated())
+	// Servers read a length or up to a NUL. Without a proof that is the same.
+	if proof := c.terminated(); proof != "" {
+		c.bad = true
+	}
+	return nil
 }
