@@ -256,6 +256,9 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 		id = st.filled
 		params, err = s.fillParams(st, p, params)
 	}
+	if size == 0 {
+		p.sent = sentOnce // it does not stand in s.scratch
+	}
 	if err != nil {
 		s.front.skip(size)
 		return err
@@ -331,7 +334,15 @@ func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]para
 	if err := s.takeIDs(p, open, params); err != nil {
 		return nil, err
 	}
-	return withIDs(st.slots, params, open, func(n int) param { return p.openParam(n) }), nil
+	s.idsAt = s.idsAt[:0]
+	all := withIDs(st.slots, params, open, func(n, at int) param {
+		s.idsAt = append(s.idsAt, at)
+		return p.openParam(n)
+	})
+	if p.sent = sentOnce; p.repeatable && p.learnsTaken() && len(st.long) == 0 {
+		p.sent, p.sentParams = sentExecute, len(all)
+	}
+	return all, nil
 }
 
 // ownOfParams gives the own ids of an execution with these parameters.
@@ -348,7 +359,7 @@ func (s *session) ownOfParams(st *statement, b *Binding, ignore bool, params []p
 
 // withIDs gives the parameters of the filled statement: those of the client's own,
 // and the n-th id in the place of the n-th row that is open.
-func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id func(n int) T) []T {
+func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id func(n, at int) T) []T {
 	all := make([]T, 0, len(params)+len(slots))
 	taken, n := 0, 0
 	for row, slot := range slots {
@@ -357,7 +368,7 @@ func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id
 		if slot.State == parser.Explicit || !open(row) {
 			continue
 		}
-		all = append(all, id(n))
+		all = append(all, id(n, len(all)))
 		n++
 		if slot.State == parser.Param {
 			taken++

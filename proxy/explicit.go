@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"log/slog"
 	"sync"
 	"time"
@@ -29,6 +30,8 @@ type explicitWarnings struct {
 	log  *slog.Logger
 	mu   sync.Mutex
 	last map[string]time.Time // by sequence and table
+
+	pause time.Duration // between two; 0 for explicitWarningPause
 }
 
 const explicitWarningPause = time.Minute
@@ -44,7 +47,7 @@ func (w *explicitWarnings) warn(b *Binding, id int64) {
 func (w *explicitWarnings) due(table string, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if last, ok := w.last[table]; ok && now.Sub(last) < explicitWarningPause {
+	if last, ok := w.last[table]; ok && now.Sub(last) < cmp.Or(w.pause, explicitWarningPause) {
 		return false
 	}
 	if w.last == nil {

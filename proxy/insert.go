@@ -223,6 +223,8 @@ func (s *session) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
 	if err := s.takeOpen(p); err != nil {
 		return dst, err
 	}
+	s.idsAt = s.idsAt[:0]
+	p.sent = sentText
 	return s.insert.AppendFilled(dst, sql, p.binding.Column, s.fillValues(sql, p), s.fillOptions(p)), nil
 }
 
@@ -245,6 +247,9 @@ func (s *session) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) 
 	return func(dst []byte, row int) ([]byte, bool) {
 		if !s.isOpen(row) {
 			return s.appendCopied(dst, sql, p, row)
+		}
+		if p.sent == sentText {
+			s.idsAt = append(s.idsAt, len(dst))
 		}
 		dst = p.appendOpen(dst, n)
 		n++
@@ -337,6 +342,7 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 		return s.settleReturning(p, t)
 	}
 	ok, err := s.answerOK()
+	ok, err = s.repeatTaken(p, t, ok, err)
 	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
 	if err != nil {
 		var refused *serverError

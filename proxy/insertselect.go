@@ -57,7 +57,7 @@ func (s *session) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 		return p, unsupported("INSERT ... SELECT ... RETURNING", b.Table, "leave RETURNING out, and read the rows from LAST_INSERT_ID() on")
 	}
 	p.kind, p.effect = planQuery, 0
-	p.fill = fillPlan{binding: b, wrap: !s.insert.UsesLastInsertID, ignore: s.insert.Ignore, upsert: s.insert.OnDuplicate,
+	p.fill = fillPlan{binding: b, wrap: !s.insert.UsesLastInsertID, ignore: s.insert.Ignore, upsert: s.insert.OnDuplicate, replace: s.insert.Replace,
 		foundRows: s.has(mysql.CLIENT_FOUND_ROWS), fromQuery: true}
 	return p, nil
 }
@@ -235,6 +235,11 @@ func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) 
 	p := &q.fill
 	if err == nil {
 		p.rows = s.records(ok)
+	}
+	if err != nil {
+		s.skipTaken(p, t, err)
+	} else {
+		s.mayBeTaken(p, t, ok)
 	}
 	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
 	if err != nil {

@@ -149,5 +149,8 @@ func (s *session) letGo() {
 	if cap(s.slots) > maxSlots {
 		s.slots = nil
 	}
+	if cap(s.idsAt) > maxSlots {
+		s.idsAt = nil
+	}
 	s.insert.LetGo()
 }

@@ -62,7 +62,7 @@ type fillPlan struct {
 	readsLastID bool // the text uses LAST_INSERT_ID()
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
-	replace        bool         // REPLACE, of a ticket table
+	replace        bool         // REPLACE
 	fromQuery      bool         // the rows come from a query: nothing is told of a row that was there
 	returning      bool         // the answer is rows, of MariaDB's RETURNING
 	prepared       bool         // the first id is a parameter that is wrapped, whatever its value
@@ -77,6 +77,10 @@ type fillPlan struct {
 	ahead           bool    // one of those stands before an open row
 	own             eachOwn // all of those; nil where they are not known
 	reach           int64   // see ownReach; 0 for that
+	repeatable      bool    // see repeats
+	sent            sentAs  // by which it can be sent again
+	sentParams      int     // how many parameters it had
+	forced          int64   // the first id, where SET insert_id gives it; 0 for none
 }
 
 // id gives the n-th id that was taken, from 0.
@@ -111,7 +115,7 @@ func (p *fillPlan) tells() bool {
 // the column's type. Without slots all rows leave the id out.
 func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {
 	p := fillPlan{binding: b, rows: stmt.Rows, wrap: !stmt.UsesLastInsertID && b.form == 0, readsLastID: stmt.UsesLastInsertID,
-		ignore: stmt.Ignore, upsert: stmt.OnDuplicate, returning: stmt.Returning}
+		ignore: stmt.Ignore, upsert: stmt.OnDuplicate, replace: stmt.Replace, returning: stmt.Returning}
 	if len(slots) == 0 {
 		p.open = int64(stmt.Rows)
 	}

@@ -110,6 +110,9 @@ func (in *shardedInsert) runSeveral() error {
 	err = r.atomic(in.severally(parts))
 	for i := range parts {
 		p := &parts[i]
+		if err != nil {
+			p.leg.skipTaken(&in.fill, in.target(p.leg), err)
+		}
 		p.leg.tellExplicit(&p.fill, in.target(p.leg), p.leg.ownOutcome(&p.fill, p.ok, err))
 	}
 	if err != nil {

@@ -136,6 +136,8 @@ type Server struct {
 	backends map[*Keyspace]*meter.Backend // by unsharded keyspace or shard
 
 	explicit explicitWarnings
+	taken    explicitWarnings // of ids in memory that were in the table
+	looked   explicitWarnings // how often tables are looked through for those
 	segments segments
 	started  time.Time
 
@@ -174,6 +176,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session), started: time.Now(),
 		queryNames: newQueryNames(), meter: meter.New(), backends: newBackends(cfg.Keyspaces)}
 	s.explicit.log = cfg.Logger
+	s.looked.pause = lookPause
 	s.lastID.Store(rand.Uint32()) // another seqgate's ids are other ones, most likely
 	s.clock.Store(1)
 	if cfg.XA != nil {

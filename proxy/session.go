@@ -53,6 +53,7 @@ type session struct {
 	named    map[string]*namedStmt // those of SQL's PREPARE, by name
 
 	insert parser.InsertStmt // reused from statement to statement
+	idsAt  []int             // where in scratch the ids of a statement are, or among its parameters
 	slots  []parser.Slot     // of a text, what its rows say of the id; empty when they leave it out
 
 	unfilled  *catalogEntry   // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked

@@ -155,10 +155,10 @@ func (s *session) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool,
 		return nil, err
 	}
 	if s.mariaDB || p.open == 0 {
-		return withIDs(st.slots, using, open, func(n int) []byte { return p.appendValue(nil, n) }), nil
+		return withIDs(st.slots, using, open, func(n, _ int) []byte { return p.appendValue(nil, n) }), nil
 	}
 	set := []byte("SET ")
-	using = withIDs(st.slots, using, open, func(n int) []byte {
+	using = withIDs(st.slots, using, open, func(n, _ int) []byte {
 		if n > 0 {
 			set = append(set, ", "...)
 		}

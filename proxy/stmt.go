@@ -140,6 +140,7 @@ func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err er
 	st.mode, st.listed = s.state.mode, s.insert.HasColumns && len(s.insert.Columns) > 0
 	switch p.kind {
 	case planFill:
+		st.fill.repeatable = s.repeats(sql, &p.fill)
 		filled = s.parameterText(sql, &p.fill)
 	case planQuery:
 		st.query, st.database = slices.Clone(sql), s.state.database

@@ -12,6 +12,22 @@ func (s *Sequence) Holds(id int64) bool {
 	return ok && id >= first && id <= last.Last()
 }
 
+// Memory returns the range of the ids in memory that nobody has been given; false when there are none. Others may lie
+// between them.
+func (s *Sequence) Memory() (Range, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first, ok := s.first()
+	last := s.next
+	if last.N == 0 {
+		last = s.current.Load().rest()
+	}
+	if !ok || last.N == 0 { // others may have taken the rest meanwhile
+		return Range{}, false
+	}
+	return Range{first, last.Last() - first + 1}, true
+}
+
 // SkipTo has s give no more ids below next, as ALTER SEQUENCE ... RESTART WITH does. It never goes backwards. The row is
 // the caller's affair; when it is behind, the next block raises it.
 func (s *Sequence) SkipTo(next int64) {

@@ -1,0 +1,278 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// An id that a sequence gives may be in the table by then: a client wrote it itself,
+// through another seqgate, while this one held it in memory. The server says so by error
+// 1062. Then the memory is skipped up to what is in the table, and the statement is sent
+// again with other ids where nobody can tell.
+
+// sentAs says how a filled statement was sent, as far as it can be sent again.
+type sentAs uint8
+
+const (
+	sentOnce    sentAs = iota // it cannot
+	sentText                  // as the text in s.scratch
+	sentExecute               // as the COM_STMT_EXECUTE in s.scratch
+)
+
+// lookPause is how long a table is not looked through again after statements that left
+// rows out.
+const lookPause = 200 * time.Millisecond
+
+// maxTaken bounds how far above the ids in memory stored ones are looked for.
+const maxTaken = 1 << 20
+
+// learnsTaken reports whether ids that are in the table may be skipped: the sequence's
+// own, where it goes on above those that clients write.
+func (p *fillPlan) learnsTaken() bool {
+	return p.open > 0 && p.ids == nil && p.texts == nil && p.forced == 0 && p.binding.OnExplicit == ExplicitAdvance && p.binding.generator == nil
+}
+
+// repeats reports whether the statement in s.insert, with this text, may be run twice
+// without anybody seeing it, when the first run was undone.
+func (s *session) repeats(sql []byte, p *fillPlan) bool {
+	return p.binding.Transactional && !p.ignore && !p.upsert && !p.replace && !p.fromQuery && !p.returning && !p.variables && p.bound == nil &&
+		!p.readsLastID && bytes.IndexByte(sql, '@') < 0 && !readsDiagnostics(sql) && callsPlainly(sql, s.insert.Table)
+}
+
+// repeatsSent reports whether the statement that was sent may be sent again.
+func (s *session) repeatsSent(p *fillPlan) bool {
+	switch {
+	case p.highest > 0:
+		return false // one of its own ids may be the one
+	case p.sent == sentText:
+		return s.repeats(s.scratch[headerSize:], p)
+	}
+	return p.sent == sentExecute
+}
+
+// plainCalls are functions, and other words before a parenthesis, that change nothing.
+var plainCalls = func() map[string]bool {
+	plain := make(map[string]bool)
+	for word := range strings.FieldsSeq("values value in and or not as is if ifnull nullif coalesce case when then else now current_timestamp localtime localtimestamp " +
+		"curdate current_date curtime current_time sysdate utc_timestamp utc_date utc_time unix_timestamp from_unixtime date time timestamp datetime date_add date_sub " +
+		"date_format str_to_date interval uuid uuid_to_bin unhex hex md5 sha1 sha2 concat concat_ws lower upper trim left right substring length char_length replace repeat " +
+		"cast convert json_object json_array json_quote json_extract inet_aton inet6_aton round floor ceil ceiling abs mod rand crc32 default last_insert_id st_geomfromtext point") {
+		plain[word] = true
+	}
+	return plain
+}()
+
+// callsPlainly reports whether all that a text calls are functions that change nothing.
+// It may miss one within a string, and then says no.
+func callsPlainly(sql []byte, table string) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(sql[at:], '(')
+		if i < 0 {
+			return true
+		}
+		at += i
+		before := bytes.TrimRight(sql[:at], " \t\r\n`\"")
+		begin := len(before)
+		for begin > 0 && isWordByte(before[begin-1]) {
+			begin--
+		}
+		word := string(before[begin:])
+		if word != "" && !plainCalls[strings.ToLower(word)] && !strings.EqualFold(word, table) {
+			return false
+		}
+	}
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// repeatTaken deals with the answer to a filled statement: where it says that one of the
+// ids is in the table already, the statement is sent again once, and its new answer is
+// given.
+func (s *session) repeatTaken(p *fillPlan, t target, ok okPacket, err error) (okPacket, error) {
+	if err != nil && !s.skipTaken(p, t, err) || err == nil && !s.mayBeTaken(p, t, ok) {
+		return ok, err
+	}
+	if err == nil || !s.repeatsSent(p) || s.hasTriggers(t) {
+		return ok, err
+	}
+	if again := s.sendAgain(p); again != nil {
+		return ok, again
+	}
+	if ok, err = s.answerOK(); err != nil {
+		s.skipTaken(p, t, err)
+	}
+	return ok, err
+}
+
+// skipTaken skips ids that are in the table, if a server's error says that one of the
+// statement's is. It reports whether that was so.
+func (s *session) skipTaken(p *fillPlan, t target, err error) bool {
+	var refused *serverError
+	if !p.learnsTaken() || !errors.As(err, &refused) || refused.code() != mysql.ER_DUP_ENTRY && refused.code() != mysql.ER_DUP_ENTRY_WITH_KEY_NAME {
+		return false
+	}
+	for _, n := range numbersIn([]byte(refused.text())) {
+		if n >= uint64(p.first) && n <= uint64(p.id(int(p.open)-1)) {
+			return s.skipStored(p, t, p.first)
+		}
+	}
+	return false
+}
+
+// mayBeTaken looks after a statement that succeeded, but left rows out or changed others,
+// where no error tells whether that was because of its ids. It skips only.
+func (s *session) mayBeTaken(p *fillPlan, t target, ok okPacket) bool {
+	if !p.learnsTaken() || !p.leftOut(ok) {
+		return false
+	}
+	if p.upsert && p.rows == 1 && p.wrap {
+		if ok.insertID == uint64(p.first) {
+			s.skipStored(p, t, p.first)
+		}
+		return false
+	}
+	if s.srv.looked.due(p.binding.Sequence.String()+" "+p.binding.Table, time.Now()) {
+		s.look(p, t, 0)
+	}
+	return false
+}
+
+// leftOut reports whether rows of a statement may not be in the table as new ones.
+func (p *fillPlan) leftOut(ok okPacket) bool {
+	rows := uint64(p.rows)
+	switch {
+	case p.upsert:
+		return ok.affectedRows != rows
+	case p.ignore:
+		return ok.affectedRows < rows
+	}
+	return p.replace && ok.affectedRows > rows
+}
+
+// skipStored has the sequence skip the ids in memory up to the largest of those from one
+// on that is in the table. It reports false when there is none, or it could not be asked
+// in time.
+func (s *session) skipStored(p *fillPlan, t target, from int64) bool {
+	timer := time.NewTimer(lookLimit)
+	defer timer.Stop()
+	select {
+	case found := <-s.look(p, t, from):
+		return found
+	case <-timer.C:
+		return false
+	}
+}
+
+// look is skipStored for who does not wait. from is 0 for the ids in memory alone.
+func (s *session) look(p *fillPlan, t target, from int64) <-chan bool {
+	found := make(chan bool, 1)
+	b, last := p.binding, p.id(int(p.open)-1)
+	if from == 0 {
+		last = 0
+	}
+	go func() {
+		skipped, err := s.srv.skipStored(s.ctx, s.keyspace, t, b, from, last)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			s.log.Warn("a table was not asked for the ids that it has; the sequence may give some of them", "table", b.Table, "err", err)
+		}
+		found <- skipped
+	}()
+	return found
+}
+
+// skipStored skips what is in the table of the ids from first to last, and of those in
+// memory behind them.
+func (s *Server) skipStored(ctx context.Context, k *Keyspace, t target, b *Binding, first, last int64) (bool, error) {
+	seq, err := s.cfg.Sequences.Get(b.Sequence)
+	if err != nil {
+		return false, err
+	}
+	if ids, ok := seq.Memory(); ok {
+		last = max(last, ids.Last())
+		if first == 0 {
+			first = ids.First
+		}
+	}
+	if first == 0 {
+		return false, nil
+	}
+	stored, err := s.catalog.highestBetween(ctx, k, t, b, first, last)
+	if err != nil || stored == 0 {
+		return false, err
+	}
+	if stored == last && last <= b.Max-maxTaken { // they may go on above
+		above, err := s.catalog.highestBetween(ctx, k, t, b, last+1, last+maxTaken)
+		if err != nil {
+			return false, err
+		}
+		stored = max(stored, above)
+	}
+	seq.SkipTo(stored + 1)
+	if s.taken.due(b.Sequence.String()+" "+b.Table, time.Now()) {
+		s.cfg.Logger.Warn("an id in memory was in the table already: a client wrote it itself, past this seqgate; the ids up to there were skipped",
+			"table", b.Table, "id", stored, "sequence", b.Sequence.String())
+	}
+	return true, nil
+}
+
+// hasTriggers reports whether an INSERT into the table runs others, whose effects may
+// stay where the statement is undone.
+func (s *session) hasTriggers(t target) bool {
+	ctx, cancel := context.WithTimeout(s.ctx, lookLimit)
+	defer cancel()
+	var n int
+	err := s.keyspace.DB.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION = 'INSERT'",
+		t.schema, t.table).Scan(&n)
+	return err != nil || n > 0
+}
+
+// sendAgain sends the statement in s.scratch with other ids.
+func (s *session) sendAgain(p *fillPlan) error {
+	old := *p
+	if err := s.takeBlock(p); err != nil {
+		return err
+	}
+	s.noteIDs(p.open)
+	if p.sent == sentExecute {
+		return s.executeAgain(p)
+	}
+	body := bytes.Clone(s.scratch)
+	s.scratch = s.scratch[:0]
+	at := 0
+	for n, begin := range s.idsAt {
+		s.scratch = p.appendOpen(append(s.scratch, body[at:begin]...), n)
+		at = begin + len(old.appendOpen(nil, n))
+	}
+	s.scratch = append(s.scratch, body[at:]...)
+	return s.sendPacket(s.scratch)
+}
+
+// executeAgain sends the COM_STMT_EXECUTE in s.scratch with other ids, which are
+// parameters of 8 bytes.
+func (s *session) executeAgain(p *fillPlan) error {
+	const header = 10
+	r := paramReader{b: s.scratch[headerSize:], at: header}
+	count := uint64(p.sentParams)
+	if s.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
+		count = r.number()
+	}
+	params := r.readParams(count, s.has(mysql.CLIENT_QUERY_ATTRIBUTES), nil, nil)
+	if r.bad {
+		return malformedExecute()
+	}
+	for n, i := range s.idsAt {
+		if i >= len(params) || len(params[i].value) != 8 {
+			return malformedExecute()
+		}
+		binary.LittleEndian.PutUint64(params[i].value, uint64(p.id(n)))
+	}
+	return s.sendPacket(s.scratch)
+}
