@@ -143,7 +143,7 @@ func (c *checker) checkLeases(ctx context.Context, subject string, k Keyspace, i
 		return
 	}
 	defer pool.Close() // nothing was written
-	table := worker.NewTable(pool, k.Shards[0].DSN.DBName, ids.Set, ids.Last, worker.TableConfig{AnyServer: c.cfg.WorkerIDs.AnyServer})
+	table := worker.NewTable(pool, k.Shards[0].DSN.DBName, ids.Set, ids.Last, worker.TableConfig{AnyServer: c.cfg.WorkerIDs.AnyServer, Rivals: ids.Rivals})
 	asked := time.Now()
 	view, err := table.Look(ctx)
 	if err != nil {
@@ -153,9 +153,12 @@ func (c *checker) checkLeases(ctx context.Context, subject string, k Keyspace, i
 	ahead, wrong := worker.Compare(view, ids.Set, asked, time.Since(asked), c.cfg.WorkerIDs.MaxSkew)
 	taken, err := table.Taken(ctx, ids.First+c.cfg.WorkerIDs.Least)
 	n := ids.Last - ids.First + 1 - c.cfg.WorkerIDs.Least
+	rivals := table.Rivals(ctx)
 	switch {
 	case wrong != nil:
 		c.fail(subject, "%v", wrong)
+	case rivals != nil:
+		c.failed(subject, rivals)
 	case errors.Is(err, sequence.ErrNoTable):
 		c.note(subject, "the table %s does not exist: the first seqgate makes it, or seqgate init", worker.TableName)
 	case err != nil:

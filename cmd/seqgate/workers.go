@@ -65,7 +65,7 @@ func openWorkers(cfg *Config, lease worker.Config) (workers *generate.Workers, e
 	return &generate.Workers{
 		From: "table " + k.Name + "." + worker.TableName, Lease: lease,
 		Leaser: func(ids generate.WorkerIDs) (worker.Leaser, error) {
-			return worker.NewTable(pool, dsn.DBName, ids.Set, ids.Last, worker.TableConfig{AnyServer: w.AnyServer}), nil
+			return worker.NewTable(pool, dsn.DBName, ids.Set, ids.Last, worker.TableConfig{AnyServer: w.AnyServer, Rivals: ids.Rivals}), nil
 		},
 	}, pool.Close, nil
 }

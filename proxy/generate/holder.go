@@ -49,6 +49,10 @@ func (l siblings) Look(ctx context.Context) (worker.View, error) {
 // beside tells whether a generator can go by the worker id of another one. The error says that they cannot be in one
 // process.
 func (h holder) beside(other holder) (same bool, err error) {
+	if Rivals(h.ids.Set, other.ids.Set) {
+		return false, fmt.Errorf("another generator with the same epoch and unit divides the other bits in another way (%s, this one %s): "+
+			"the two would give equal ids; give one of them another epoch", other.ids.Set, h.ids.Set)
+	}
 	if h.ids.Set != other.ids.Set || h.ids.Last < other.ids.First || other.ids.Last < h.ids.First {
 		return false, nil // no id in common
 	}

@@ -29,6 +29,7 @@ type Table struct {
 	set      string
 	most     int64
 	anyone   bool
+	rivals   func(set string) bool
 }
 
 var _ Leaser = (*Table)(nil)
@@ -38,13 +39,16 @@ type TableConfig struct {
 	// AnyServer takes all servers for one: for clusters that lose no commit and may be written to through each of their
 	// members, as Galera is.
 	AnyServer bool
+	// Rivals reports whether generators with worker ids of another set of the table may give the same ids as those of this
+	// one. No worker id is leased while one of such a set is. nil: there is no such set.
+	Rivals func(set string) bool
 }
 
 // NewTable returns the worker ids 0 to most of a set, which are kept in a database that db, a pool from
 // [sequence.NewPool], reaches. Nothing is asked of the server yet. The name of the set may have up to 191 characters; where
 // ids of two zones differ by their zone, each zone can have a set of its own.
 func NewTable(db *sql.DB, database, set string, most int64, cfg TableConfig) *Table {
-	return &Table{db: db, database: database, set: set, most: most, anyone: cfg.AnyServer}
+	return &Table{db: db, database: database, set: set, most: most, anyone: cfg.AnyServer, rivals: cfg.Rivals}
 }
 
 // CreateTableSQL returns the statement that makes the table of worker ids in a database, if it is not there. All its times

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -30,13 +31,20 @@ func (t *Table) Acquire(ctx context.Context, c Claim) (l Lease, err error) {
 					}
 					continue
 				}
-				l = Lease{Worker: mine.worker, After: known(mine.after), Until: earlier(c.Until, mine.until)}
+				after, err := t.alone(ctx, conn)
+				if err != nil {
+					return errors.Join(err, t.giveUp(ctx, conn, mine.worker, c))
+				}
+				l = Lease{Worker: mine.worker, After: later(known(mine.after), after), Until: earlier(c.Until, mine.until)}
 				return nil
 			}
 			if settled, err := t.sameServer(ctx, conn, rows, c); err != nil {
 				return err
 			} else if !settled {
 				continue
+			}
+			if _, err := t.alone(ctx, conn); err != nil {
+				return err
 			}
 			free := t.free(rows, window, c)
 			if len(free) == 0 {
