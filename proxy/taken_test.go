@@ -56,7 +56,9 @@ func TestIDsTaken(t *testing.T) {
 			insert func() run
 		}{
 			{"text", 1, 0, func() run { return text("INSERT INTO t (a) VALUES (%d)") }},
-			{"text of many rows", 3, 0, func() run { return text("INSERT INTO t (id, a) VALUES (NULL, %d), (0, 5), (DEFAULT, UNIX_TIMESTAMP() > 1)") }},
+			{"text of many rows", 3, 0, func() run {
+				return text("INSERT INTO t (id, a) VALUES (NULL, %d), (0, 5), (DEFAULT, UNIX_TIMESTAMP() > 1)")
+			}},
 			{"set", 1, 0, func() run { return text("INSERT INTO t SET a = %d") }},
 			{"prepared", 1, 0, func() run { return prepared("INSERT INTO t (a) VALUES (?)") }},
 			{"prepared, many rows", 3, 0, func() run { return prepared("INSERT INTO t (a, id) VALUES (?, ?), (2, NULL), (2, ?)", nil, nil) }},
