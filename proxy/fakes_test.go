@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	mysqldriver "github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/handshake"
@@ -325,18 +326,37 @@ func (fakeCatalog) Begin() (driver.Tx, error)                      { return nil,
 func (fakeCatalog) Close() error                                   { return nil }
 
 func (fakeCatalog) QueryContext(_ context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	columns := map[string][][2]string{
+		"t":     {{"id", "bigint"}, {"v", "int"}},
+		"t_seq": {{"id", "int"}, {"next_id", "bigint"}, {"cache", "bigint"}},
+	}
+	if name, ok := strings.CutPrefix(query, "SHOW COLUMNS FROM `main`.`"); ok {
+		name = strings.ToLower(strings.TrimSuffix(name, "`"))
+		if columns[name] == nil {
+			return nil, &mysqldriver.MySQLError{Number: 1146, Message: "Table 'main." + name + "' doesn't exist"}
+		}
+		rows := &fakeRows{columns: 6}
+		for _, c := range columns[name] {
+			rows.left = append(rows.left, []driver.Value{c[0], []byte(c[1]), nil, nil, nil, nil})
+		}
+		return rows, nil
+	}
 	if len(args) == 0 {
 		return &fakeRows{[][]driver.Value{{int64(64 << 20)}}, 1}, nil // @@max_allowed_packet
 	}
 	table := fmt.Sprint(args[1].Value)
-	columns := map[string][][]driver.Value{
-		"t":     {{"id", "bigint", "PRI", "", "", "", false}, {"v", "int", "", "", "", "", false}},
-		"t_seq": {{"id", "int", "PRI", "", "", "", false}, {"next_id", "bigint", "", "", "", "", false}, {"cache", "bigint", "", "", "", "", false}},
-	}[strings.ToLower(table)]
-	if strings.Contains(query, ".TABLES") && columns != nil {
-		return &fakeRows{[][]driver.Value{{table, "BASE TABLE", "InnoDB"}}, 3}, nil
+	rows := &fakeRows{columns: 9}
+	for reading := range int64(2) {
+		for i, c := range columns[strings.ToLower(table)] {
+			key := ""
+			if i == 0 {
+				key = "PRI"
+				rows.left = append(rows.left, []driver.Value{reading, int64(0), table, "BASE TABLE", "InnoDB", "", "", "", false})
+			}
+			rows.left = append(rows.left, []driver.Value{reading, int64(i + 1), c[0], c[1], key, "", "", "", false})
+		}
 	}
-	return &fakeRows{columns, 7}, nil
+	return rows, nil
 }
 
 type fakeRows struct {

@@ -19,6 +19,9 @@ const maxKeptText = 64 << 10
 
 // isUnread reports whether err refuses a statement for what its text is.
 func isUnread(err error) bool {
+	if err == nil { // as nearly always: nothing is allocated
+		return false
+	}
 	var own *mysql.MyError
 	var syntax *parser.SyntaxError
 	var form *parser.UnsupportedError
@@ -35,12 +38,18 @@ func isUnread(err error) bool {
 // isMiscounted reports whether err is one of columns and values, which seqgate counts
 // before the server has seen whether they are any.
 func isMiscounted(err error) bool {
+	if err == nil {
+		return false
+	}
 	var own *mysql.MyError
 	return errors.As(err, &own) && (own.Code == mysql.ER_WRONG_VALUE_COUNT_ON_ROW || own.Code == mysql.ER_FIELD_SPECIFIED_TWICE)
 }
 
 // isSyntaxError reports whether err is a server's own syntax error.
 func isSyntaxError(err error) bool {
+	if err == nil {
+		return false
+	}
 	var refused *serverError
 	return errors.As(err, &refused) && refused.code() == mysql.ER_PARSE_ERROR
 }
