@@ -2,7 +2,6 @@ package packagetest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,11 +88,8 @@ type container struct {
 	EnvFrom []struct {
 		SecretRef struct{ Name string } `yaml:"secretRef"`
 	} `yaml:"envFrom"`
-	ReadinessProbe probe `yaml:"readinessProbe"`
-	LivenessProbe  probe `yaml:"livenessProbe"`
-	Lifecycle      struct {
-		PreStop struct{ Sleep struct{ Seconds int } } `yaml:"preStop"`
-	}
+	ReadinessProbe  probe `yaml:"readinessProbe"`
+	LivenessProbe   probe `yaml:"livenessProbe"`
 	Resources       struct{ Requests, Limits map[string]string }
 	SecurityContext struct {
 		AllowPrivilegeEscalation bool `yaml:"allowPrivilegeEscalation"`
@@ -144,6 +140,37 @@ type disruptionBudget struct {
 	}
 }
 
+// networkPolicy is the part of a NetworkPolicy that seqgate's has.
+// https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/network-policy-v1/
+type networkPolicy struct {
+	object `yaml:",inline"`
+	Spec   struct {
+		PodSelector labels   `yaml:"podSelector"`
+		PolicyTypes []string `yaml:"policyTypes"`
+		Ingress     []struct {
+			From []struct {
+				PodSelector       *labels `yaml:"podSelector"`
+				NamespaceSelector *labels `yaml:"namespaceSelector"`
+			}
+			Ports []struct{ Port, Protocol string }
+		}
+	}
+}
+
+// podMonitor is the part of a PodMonitor that seqgate's has.
+// https://prometheus-operator.dev/docs/api-reference/api/#monitoring.coreos.com/v1.PodMonitor
+type podMonitor struct {
+	object `yaml:",inline"`
+	Spec   struct {
+		JobLabel            string `yaml:"jobLabel"`
+		Selector            labels
+		PodMetricsEndpoints []struct {
+			Port, Path string
+			BasicAuth  struct{ Username, Password struct{ Name, Key string } } `yaml:"basicAuth"`
+		} `yaml:"podMetricsEndpoints"`
+	}
+}
+
 // manifests are all that kustomization.yaml names.
 type manifests struct {
 	deployment deployment
@@ -151,6 +178,7 @@ type manifests struct {
 	secret     secret
 	service    service
 	budget     disruptionBudget
+	policy     networkPolicy
 }
 
 func readManifests(t *testing.T) manifests {
@@ -158,7 +186,7 @@ func readManifests(t *testing.T) manifests {
 	var m manifests
 	files := map[string]any{
 		"deployment.yaml": &m.deployment, "configmap.yaml": &m.config, "secret.yaml": &m.secret, "service.yaml": &m.service,
-		"poddisruptionbudget.yaml": &m.budget,
+		"poddisruptionbudget.yaml": &m.budget, "networkpolicy.yaml": &m.policy,
 	}
 	var k struct {
 		object    `yaml:",inline"`
@@ -182,6 +210,12 @@ func readManifests(t *testing.T) manifests {
 	return m
 }
 
+func readMonitor(t *testing.T) (m podMonitor) {
+	t.Helper()
+	readStrictly(t, kubernetes+"podmonitor.yaml", &m)
+	return m
+}
+
 func TestKubernetesKinds(t *testing.T) {
 	m := readManifests(t)
 	for _, tt := range []struct {
@@ -190,6 +224,7 @@ func TestKubernetesKinds(t *testing.T) {
 	}{
 		{m.deployment.object, "apps/v1", "Deployment"}, {m.config.object, "v1", "ConfigMap"}, {m.secret.object, "v1", "Secret"},
 		{m.service.object, "v1", "Service"}, {m.budget.object, "policy/v1", "PodDisruptionBudget"},
+		{m.policy.object, "networking.k8s.io/v1", "NetworkPolicy"}, {readMonitor(t).object, "monitoring.coreos.com/v1", "PodMonitor"},
 	} {
 		if tt.object.APIVersion != tt.api || tt.object.Kind != tt.kinds || tt.object.Metadata.Name != "seqgate" {
 			t.Errorf("%+v, want %s %s seqgate", tt.object, tt.api, tt.kinds)
@@ -202,7 +237,8 @@ func TestKubernetesKinds(t *testing.T) {
 	}
 	for name, selector := range map[string]map[string]string{
 		"Deployment": m.deployment.Spec.Selector.MatchLabels, "Service": m.service.Spec.Selector,
-		"PodDisruptionBudget": m.budget.Spec.Selector.MatchLabels, "anti-affinity": anti[0].PodAffinityTerm.LabelSelector.MatchLabels,
+		"PodDisruptionBudget": m.budget.Spec.Selector.MatchLabels, "NetworkPolicy": m.policy.Spec.PodSelector.MatchLabels,
+		"PodMonitor": readMonitor(t).Spec.Selector.MatchLabels, "anti-affinity": anti[0].PodAffinityTerm.LabelSelector.MatchLabels,
 	} {
 		if diff := cmp.Diff(of, selector); diff != "" {
 			t.Errorf("%s selects other pods (-labels +selector):\n%s", name, diff)
@@ -215,9 +251,13 @@ func TestKubernetesKinds(t *testing.T) {
 
 // gateConfig is the part of the seqgate.yaml in the ConfigMap that the other manifests have to agree with.
 type gateConfig struct {
-	Listen       string
-	Admin        struct{ Listen string }
+	Listen string
+	Admin  struct {
+		Listen      string
+		PasswordEnv string `yaml:"password_env"`
+	}
 	VSchema      string
+	Lameduck     time.Duration `yaml:"lameduck_period"`
 	DrainTimeout time.Duration `yaml:"drain_timeout"`
 }
 
@@ -236,7 +276,7 @@ func TestKubernetesConfig(t *testing.T) {
 			text = nowhere(t, text, len(env))
 		}
 		env = append(env, name+"="+text)
-		if !strings.Contains(m.config.Data["seqgate.yaml"], name) {
+		if name != "ADMIN_USER" && !strings.Contains(m.config.Data["seqgate.yaml"], name) { // that is the monitor's
 			t.Errorf("the configuration does not use %s of the secret", name)
 		}
 	}
@@ -296,21 +336,29 @@ func TestKubernetesAgreesWithItsConfig(t *testing.T) {
 			t.Errorf("probe %+v, want one of %s at the admin port", p, path)
 		}
 	}
-	_, port, err := net.SplitHostPort(cfg.Admin.Listen)
-	if err != nil {
-		t.Fatal(err)
+	// The admin address is open to the network of pods: with a password, which the monitor has.
+	e := readMonitor(t).Spec.PodMetricsEndpoints
+	if cfg.Admin.PasswordEnv == "" || m.secret.StringData[cfg.Admin.PasswordEnv] == "" || len(e) != 1 || e[0].Port != "admin" || e[0].Path != "/metrics" ||
+		e[0].BasicAuth.Password.Name != m.secret.Metadata.Name || e[0].BasicAuth.Password.Key != cfg.Admin.PasswordEnv ||
+		m.secret.StringData[e[0].BasicAuth.Username.Key] == "" {
+		t.Errorf("the monitor has %+v, want the password of the admin address, %q", e, cfg.Admin.PasswordEnv)
 	}
-	want := map[string]string{"prometheus.io/scrape": "true", "prometheus.io/port": port, "prometheus.io/path": "/metrics"}
-	if diff := cmp.Diff(want, m.deployment.Spec.Template.Metadata.Annotations); diff != "" {
-		t.Errorf("annotations (-want +got):\n%s", diff)
+	open := map[string]bool{}
+	for _, rule := range m.policy.Spec.Ingress {
+		for _, p := range rule.Ports {
+			open[p.Port] = len(rule.From) == 1 && (p.Port == "mysql") == (rule.From[0].PodSelector != nil)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"mysql": true, "admin": true}, open); diff != "" {
+		t.Errorf("the policy lets in (-want +got):\n%s", diff)
 	}
 	if s := m.service.Spec.Ports; len(s) != 1 || s[0].TargetPort != "mysql" {
 		t.Errorf("the service has the ports %+v, want mysql", s)
 	}
 	pod := m.deployment.Spec.Template.Spec
-	grace, pause := time.Duration(pod.TerminationGracePeriodSeconds)*time.Second, time.Duration(c.Lifecycle.PreStop.Sleep.Seconds)*time.Second
-	if cfg.DrainTimeout == 0 || pause == 0 || grace < pause+cfg.DrainTimeout+10*time.Second {
-		t.Errorf("%v to stop for a pause of %v and a drain_timeout of %v", grace, pause, cfg.DrainTimeout)
+	grace := time.Duration(pod.TerminationGracePeriodSeconds) * time.Second
+	if cfg.DrainTimeout == 0 || cfg.Lameduck == 0 || grace < cfg.Lameduck+cfg.DrainTimeout+10*time.Second {
+		t.Errorf("%v to stop for a lameduck_period of %v and a drain_timeout of %v", grace, cfg.Lameduck, cfg.DrainTimeout)
 	}
 }
 
