@@ -551,6 +551,7 @@ func (c *catalog) read(ctx context.Context, k *Keyspace, key catalogKey) (e *cat
 		if e.table, err = describe(ctx, k.DB, key.schema, key.table); err == nil && !strings.HasSuffix(key.table, sequenceSuffix) {
 			e.sequence, err = describeSequence(ctx, k.DB, key.schema, key.table+sequenceSuffix)
 		}
+		e.beside = c.loaded.vschema() == nil && e.sequence.looksLikeSequence()
 		if err == nil {
 			err = c.bind(ctx, e, k, key.schema, key.table)
 		}

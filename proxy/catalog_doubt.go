@@ -21,6 +21,8 @@ type catalogDoubts struct {
 	key       catalogKey
 	keyspace  *Keyspace
 	lastBound time.Time // when it was last seen to have a sequence; zero: never
+	unsharded bool      // of a view or MERGE table: a sequenced table of an unsharded keyspace is under it
+	beside    bool      // a sequence that would fill it stands beside it
 	counts    bool      // its INSERTs may answer with an insert id though it has no sequence
 	suspected bool      // an answer has spoken against it; guarded by the catalog's mu
 }
@@ -41,12 +43,17 @@ func (e *catalogEntry) decides(now time.Time) bool {
 	switch {
 	case e.binding != nil:
 		return true
-	case e.err != nil, !e.table.exists, e.sequence.looksLikeSequence(), now.Sub(e.lastBound) < boundFor:
+	case e.err != nil, !e.table.exists, e.beside, now.Sub(e.lastBound) < boundFor:
 		return false
 	case e.table.kind == kindView:
 		return now.Sub(e.asked) < viewFresh
 	}
 	return true
+}
+
+// ofUnsharded reports whether rows that go there may need ids in an unsharded keyspace.
+func (e *catalogEntry) ofUnsharded() bool {
+	return e.unsharded || e.binding != nil && e.keyspace.Shard == "" && e.keyspace.Shards == nil
 }
 
 // countsByItself reports whether an INSERT into a table without a sequence may well answer with an insert id.
@@ -75,13 +82,16 @@ func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string
 // client's session.
 func (s *session) tableBinding(schema, table string) (*Binding, error) {
 	s.unfilled = nil
-	if s.targetsShard() {
-		return nil, nil
-	}
 	k := s.srv.catalog.owner(s.keyspace, schema)
 	e, err := s.srv.catalog.find(s.ctx, k, schema, table, true)
 	if err != nil {
 		return nil, err
+	}
+	if s.targetsShard() && (k.Shard != "" || k.Shards != nil) {
+		if e.unsharded {
+			return nil, e.err
+		}
+		return nil, nil
 	}
 	if e.binding == nil && e.err == nil && !e.counts {
 		s.unfilled = e

@@ -75,9 +75,6 @@ func (s *session) writesElsewhere(sql []byte, writes bool) bool {
 // mayBeSequenced reports whether a table has a sequence, as far as that can be
 // told. It asks nothing in the client's session.
 func (s *session) mayBeSequenced(schema, table string) bool {
-	if s.targetsShard() {
-		return false
-	}
 	if schema == "" && !s.learnDatabase() {
 		return true
 	}

@@ -38,12 +38,13 @@ func (c *catalog) bindUnder(ctx context.Context, e *catalogEntry, k *Keyspace, t
 		if err != nil {
 			return err
 		}
-		if under.binding == nil && under.err == nil {
+		if under.binding == nil && under.err == nil || e.binding != nil && under.binding != nil && under.binding.Sequence == e.binding.Sequence {
 			continue
 		}
 		if e.err == nil {
 			e.err = unsupported("an INSERT through "+through, t.table, "insert into the table itself")
 		}
+		e.unsharded = e.unsharded || under.ofUnsharded()
 	}
 	return nil
 }
