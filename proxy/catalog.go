@@ -48,6 +48,7 @@ type catalog struct {
 	flight  singleflight.Group
 	mu      sync.RWMutex
 	entries map[catalogKey]*catalogEntry
+	duality map[dualityKey]*dualityViews
 	epoch   uint64 // counts calls of Forget
 
 	expired atomic.Int64 // when expirePlans last did, in nanoseconds
@@ -91,7 +92,7 @@ type columnInfo struct {
 
 func newCatalog(cfg Config) *catalog {
 	c := &catalog{keyspaces: cfg.Keyspaces, generated: cfg.Generators, explicit: cfg.OnExplicitID, log: cfg.Logger, now: time.Now,
-		entries: make(map[catalogKey]*catalogEntry)}
+		entries: make(map[catalogKey]*catalogEntry), duality: make(map[dualityKey]*dualityViews)}
 	c.loaded.Store(c.loadVSchema(cfg.VSchema))
 	if c.explicit == nil {
 		c.explicit = func(string, string) ExplicitPolicy { return ExplicitAdvance }
@@ -104,6 +105,7 @@ func (c *catalog) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.entries)
+	clear(c.duality)
 	c.epoch++
 	if planner := c.loaded.Load().planner; planner != nil {
 		planner.Forget()
@@ -187,6 +189,9 @@ func (c *catalog) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema
 	}
 	if e.binding != nil && e.binding.generator == nil {
 		e.binding.OnExplicit = c.explicit(k.Name, table)
+	}
+	if e.table.isMerge() {
+		return c.bindMerge(ctx, e, k, schema, table)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (e *catalogEntry) decides(now time.Time) bool {
 		return true
 	case e.err != nil, !e.table.exists, e.beside, now.Sub(e.lastBound) < boundFor:
 		return false
-	case e.table.kind == kindView:
+	case e.table.kind == kindView, e.table.isMerge():
 		return now.Sub(e.asked) < viewFresh
 	}
 	return true
@@ -58,7 +58,7 @@ func (e *catalogEntry) ofUnsharded() bool {
 
 // countsByItself reports whether an INSERT into a table without a sequence may well answer with an insert id.
 func (e *catalogEntry) countsByItself() bool {
-	if e.table.kind == kindView {
+	if e.table.kind == kindView || e.table.isMerge() {
 		return true
 	}
 	for i := range e.table.columns {

@@ -21,7 +21,7 @@ func (s *session) query(length int) error {
 	unread := s.front.unread()
 	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.restricted() && !s.lastIDLost {
 		begin := s.textBegin(unread[headerSize:])
-		if begin > 0 && passesUnread(unread[headerSize+begin:]) {
+		if begin > 0 && passesUnread(unread[headerSize+begin:]) && s.updatesUnread(unread[headerSize+begin:]) {
 			s.noteText(unread[headerSize+begin:])
 			return s.passLong(begin)
 		}
@@ -255,6 +255,8 @@ func (s *session) plan(sql []byte) (plan, error) {
 		s.keeps = s.keeps || p.effect&keepsSomething != 0 // the effect may become another one
 	}
 	switch kind {
+	case parser.Update, parser.With:
+		return p, s.refuseDuality(sql)
 	case parser.Insert, parser.Replace:
 		return s.planTicket(s.planInsert(p, sql, false))
 	case parser.Select:

@@ -367,7 +367,7 @@ func TestFillMultiStatements(t *testing.T) {
 // rest of the list in docs/sql.md: TestRefusedQueries, TestLoadDataRefused,
 // TestNoWayPastTheFill (views, compound statements), TestNoWayPastTheFillByProtocol
 // (DATE and TIME), TestNoWayPastSQLPrepare, TestVersionComments, TestBulkRefused,
-// TestBulkReturning, TestKeyedRefused, TestFloatIDs, TestUserVariableOfPreparedAndTrigger.
+// TestBulkReturning, TestMergeTables, TestDualityViews, TestKeyedRefused, TestFloatIDs, TestUserVariableOfPreparedAndTrigger.
 func TestRefusedForms(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})

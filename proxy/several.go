@@ -14,6 +14,9 @@ import (
 func (s *session) queryParts(payload []byte, begin, size int) error {
 	s.noteKind(meter.Several)
 	split, err := s.mustSplit(payload[begin:])
+	if err == nil {
+		err = s.refuseDuality(payload[begin:])
+	}
 	if err != nil {
 		s.front.skip(size)
 		return err
@@ -173,6 +176,9 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 				return true, nil
 			}
 		case parser.Insert, parser.Replace:
+			if s.temporary != nil {
+				return true, nil // a function that a statement before it calls may drop what hides its table
+			}
 			if p, err := s.planTicket(s.planInsert(plan{}, part, false)); err != nil || p.kind != planPass {
 				return true, nil // its own turn tells
 			}

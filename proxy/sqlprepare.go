@@ -38,6 +38,9 @@ func (s *session) executesNamed(sql []byte) bool {
 // an INSERT into a sequenced table within it.
 func (s *session) planCarrier(p plan, sql []byte) (plan, error) {
 	const form = "an INSERT inside another statement"
+	if err := s.refuseDuality(sql); err != nil {
+		return p, err
+	}
 	if !s.mariaDB || !mentionsAny(sql, "immediate", "prepare") {
 		return p, s.serversError(s.refuseCarried(form, sql), sql)
 	}
@@ -81,6 +84,9 @@ func (s *session) planPrepareSQL(p plan, sql []byte) (plan, error) {
 func (s *session) judgePrepare(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
 	src parser.PrepareStmt, text []byte, st *statement, filled []byte, err error,
 ) {
+	if err := s.refuseDuality(sql); err != nil {
+		return src, nil, nil, nil, err
+	}
 	if !s.state.environmentKnown && !parser.Plain(sql) && len(s.named) == 0 && bytes.IndexByte(sql, '@') < 0 &&
 		s.writesElsewhere(sql, false) && s.preparesElsewhere(sql) {
 		return src, nil, nil, nil, nil

@@ -19,21 +19,23 @@ func mayMakeTemporary(sql []byte) bool { return parser.Mentions(sql, "temporary"
 func (s *session) noteTemporary() { s.temporary = make(map[string]bool) }
 
 // isTemporary reports whether the session's own temporary table hides a table.
+// That it does is asked each time: a stored function or a trigger may drop it
+// within any statement. One that such a statement makes gets ids like the table
+// that it hides.
 func (s *session) isTemporary(schema, table string) (bool, error) {
 	if s.temporary == nil {
 		return false, nil
 	}
 	name := quoteIdentifier(schema) + "." + quoteIdentifier(table)
-	hidden, asked := s.temporary[name]
-	if asked {
-		return hidden, nil
+	if s.temporary[name] {
+		return false, nil
 	}
 	row, err := s.queryRow("SHOW CREATE TABLE "+name, 2)
 	var refused *serverError
 	if err != nil && !errors.As(err, &refused) {
 		return false, err
 	}
-	hidden = err == nil && strings.HasPrefix(row[1], "CREATE TEMPORARY")
-	s.temporary[name] = hidden
+	hidden := err == nil && strings.HasPrefix(row[1], "CREATE TEMPORARY")
+	s.temporary[name] = !hidden
 	return hidden, nil
 }

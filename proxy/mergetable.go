@@ -1,0 +1,53 @@
+package proxy
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// A MERGE table stands for MyISAM tables: an INSERT into it puts its rows into the first or the last of them.
+
+func (t *tableInfo) isMerge() bool { return strings.EqualFold(t.engine, "MRG_MyISAM") }
+
+// mergeMembers is how both servers show the tables of a MERGE table.
+var mergeMembers = regexp.MustCompile("UNION=\\(((?:`(?:[^`]|``)+`[.,]?)+)\\)")
+
+// memberName is one of them, with its database or in that of the MERGE table.
+var memberName = regexp.MustCompile("(?:`((?:[^`]|``)+)`\\.)?`((?:[^`]|``)+)`")
+
+// bindMerge refuses INSERTs through a MERGE table of a sequenced one: they would get ids that its sequence knows nothing of,
+// unless the vschema fills both from one.
+func (c *catalog) bindMerge(ctx context.Context, e *catalogEntry, k *Keyspace, schema, table string) error {
+	var name, text string
+	err := k.DB.QueryRowContext(ctx, "SHOW CREATE TABLE "+quoteIdentifier(schema)+"."+quoteIdentifier(table)).Scan(&name, &text)
+	if isServerError(err, mysql.ER_NO_SUCH_TABLE) {
+		return errReplaced
+	}
+	if err != nil || !strings.Contains(text, "INSERT_METHOD=") { // the server inserts nothing through one without
+		return err
+	}
+	err = c.bindUnder(ctx, e, k, membersOf(text, schema), "the MERGE table '"+table+"'")
+	if e.err != nil {
+		e.binding = nil
+	}
+	return err
+}
+
+// membersOf gives all that may be a member of the MERGE table with this definition.
+func membersOf(definition, schema string) []target {
+	var members []target
+	unquote := func(s string) string { return strings.ReplaceAll(s, "``", "`") }
+	for _, list := range mergeMembers.FindAllStringSubmatch(definition, -1) {
+		for _, m := range memberName.FindAllStringSubmatch(list[1], -1) {
+			t := target{unquote(m[1]), unquote(m[2])}
+			if t.schema == "" {
+				t.schema = schema
+			}
+			members = append(members, t)
+		}
+	}
+	return members
+}
