@@ -119,14 +119,15 @@ const lookLimit = time.Second
 func (s *session) learnStored(p *fillPlan, t target) {
 	b, lowest, highest := p.binding, min(p.lowest, p.binding.Max), min(p.highest, p.binding.Max)
 	done := make(chan struct{})
+	ctx, k, srv, log := s.ctx, s.keyspace, s.srv, s.log // the session may be elsewhere by then
 	go func() {
 		defer close(done)
-		stored, err := s.srv.catalog.highestBetween(s.ctx, s.keyspace, t, b, lowest, highest)
+		stored, err := srv.catalog.highestBetween(ctx, k, t, b, lowest, highest)
 		switch {
 		case stored > 0:
-			s.srv.learnOwn(b, stored, stored)
+			srv.learnOwn(b, stored, stored)
 		case err != nil && !errors.Is(err, context.Canceled):
-			s.log.Warn("a table was not asked which of a statement's own ids it has; a later INSERT may find one of them taken",
+			log.Warn("a table was not asked which of a statement's own ids it has; a later INSERT may find one of them taken",
 				"table", b.Table, "err", err)
 		}
 	}()

@@ -178,10 +178,11 @@ func (s *session) look(p *fillPlan, t target, from int64) <-chan bool {
 	if from == 0 {
 		last = 0
 	}
+	ctx, k, srv, log := s.ctx, s.keyspace, s.srv, s.log // the session may be elsewhere by then
 	go func() {
-		skipped, err := s.srv.skipStored(s.ctx, s.keyspace, t, b, from, last)
+		skipped, err := srv.skipStored(ctx, k, t, b, from, last)
 		if err != nil && !errors.Is(err, context.Canceled) {
-			s.log.Warn("a table was not asked for the ids that it has; the sequence may give some of them", "table", b.Table, "err", err)
+			log.Warn("a table was not asked for the ids that it has; the sequence may give some of them", "table", b.Table, "err", err)
 		}
 		found <- skipped
 	}()
