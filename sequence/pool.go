@@ -120,7 +120,9 @@ func attemptOn(ctx context.Context, db *sql.DB, q Request, f func(ctx context.Co
 			turn.answered(err)
 		}
 	}()
-	return q.on(conn, func(t table) error { return f(attempt, t) })
+	return q.on(conn, func(t table) error {
+		return t.untilDecided(attempt, func() error { return f(attempt, t) })
+	})
 }
 
 // connection waits for its turn and for a connection of db, each for its own time: that of the connection must not suffer from
