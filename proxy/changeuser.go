@@ -134,8 +134,10 @@ func (s *session) verifyChange(change handshake.ChangeUser, sequence byte, keysp
 	if err != nil {
 		return err
 	}
-	login := s.loginInto(database)
-	login.User, login.Password = keyspace.Backend.User, keyspace.Backend.Password
+	login, err := s.loginAt(keyspace, change.User, database)
+	if err != nil {
+		return err
+	}
 	login.Charset, login.Attributes = change.Charset, change.Attributes
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.settings().HandshakeTimeout)
 	defer cancel()

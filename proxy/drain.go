@@ -125,7 +125,7 @@ func (s *Server) release() error {
 	for _, p := range s.pools {
 		err = errors.Join(err, p.Close())
 	}
-	return err
+	return errors.Join(err, s.accounts.keep(nil))
 }
 
 // sayShutdown tells an idle client why its connection ends, and ends it towards the client.

@@ -21,6 +21,9 @@ type Keyspace struct {
 	Backend  *backend.Backend
 	DB       *sql.DB // seqgate's own connections, for what it asks of tables
 	Refills  *sql.DB // and those for its sequences (sequence.NewPool)
+	// OpenAs opens connections as DB's of another account, over which seqgate ends its threads and asks what they do. When
+	// nil that is done over DB, whose account needs the privileges to see and to end those of others then.
+	OpenAs func(Account) (*sql.DB, error)
 
 	Shards []*Keyspace     // of a sharded keyspace, in the order of Layout; nil for others
 	Layout *vschema.Shards // which keyspace ids each shard holds

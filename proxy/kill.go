@@ -61,8 +61,8 @@ func (s *session) processKill() error {
 }
 
 // kill ends the session, or its statement, that is known by an id: the one of its
-// greeting, or its thread's at the server. It reports whether there is one. All
-// listed users have one account at the server, so it is here that one may not
+// greeting, or its thread's at the server. It reports whether there is one. Listed
+// users may have one account at the server, so it is here that one may not
 // kill another's.
 func (s *session) kill(id uint64, query bool) (done bool, err error) {
 	if s.pool() == nil {
@@ -94,7 +94,10 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 	if t.router != nil {
 		return true, t.router.killLegs(ctx, query)
 	}
-	_, err = t.keyspace.DB.ExecContext(ctx, fmt.Sprintf("%s %d", what, threadID))
+	db, err := s.srv.asking(t.keyspace, t.account)
+	if err == nil {
+		_, err = db.ExecContext(ctx, fmt.Sprintf("%s %d", what, threadID))
+	}
 	return true, err
 }
 
@@ -116,6 +119,7 @@ type killTarget struct {
 	client   net.Conn
 	session  *session
 	user     string
+	account  *Account
 	keyspace *Keyspace
 	router   *router // nil of a session that is not routed
 }
@@ -130,7 +134,7 @@ func (s *Server) sessionOf(id uint64, addr string) (t killTarget) {
 		case uint64(session.id) == id,
 			uint64(session.threadID.Load()) == id && session.keyspace.Backend.Addr == addr,
 			session.router != nil && session.router.hasThread(id, addr):
-			return killTarget{c, session, session.user, session.keyspace, session.router}
+			return killTarget{c, session, session.user, session.account.Load(), session.keyspace, session.router}
 		}
 	}
 	return t

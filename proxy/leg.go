@@ -218,8 +218,10 @@ func (s *session) hasOwn() bool { return s.temporary != nil || s.settled || len(
 // open connects to a shard as the client logged in.
 func (r *router) open(k *Keyspace) (*session, error) {
 	s := r.s
-	login := s.loginInto(k.Database)
-	login.User, login.Password = k.Backend.User, k.Backend.Password
+	login, err := s.loginAt(k, s.user, k.Database)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := s.connecting()
 	defer cancel()
 	back, err := s.srv.connect(ctx, k, login)
@@ -232,6 +234,7 @@ func (r *router) open(k *Keyspace) (*session, error) {
 		frontSecure: s.frontSecure, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
 		boundary: true, used: true, leave: func() {}, legOf: r, trace: s.trace,
 	}
+	leg.noteAccount()
 	leg.threadID.Store(back.ThreadID)
 	leg.answer.status = back.Status
 	leg.state = sessionState{database: k.Database, databaseKnown: true, lastID: s.state.lastID, lastIDKnown: s.state.lastIDKnown,

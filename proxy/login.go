@@ -187,6 +187,7 @@ func (l *login) session() *session {
 	s.trace = newTracing(l.srv.cfg.Tracer)
 	s.countFront()
 	s.countBack()
+	s.noteAccount()
 	s.threadID.Store(l.back.ThreadID)
 	s.answer.status = l.back.Status
 	if l.whole != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // verify judges the client by the list of users, and logs in at the backend with
-// the keyspace's own account.
+// the user's account.
 func (l *login) verify() error {
 	var known handshake.Greeting
 	err := l.whileThere(func(wait context.Context) (err error) {
@@ -19,7 +19,7 @@ func (l *login) verify() error {
 		return err
 	})
 	if err != nil {
-		return l.refuse(l.srv.ownLogin(err, ""))
+		return l.refuse(l.srv.ownLogin(err, backend.Login{}))
 	}
 	flags := l.announce(known.Capabilities) | handshake.PluginAuth | handshake.ConnectWithDB
 	l.greeting = handshake.Greeting{Version: known.Version, ThreadID: firstSessionID + l.srv.lastID.Add(1)%firstSessionID,
@@ -88,9 +88,12 @@ func (l *login) connect(ctx context.Context) (err error) {
 }
 
 func (l *login) connectTo(ctx context.Context, k *Keyspace, database string) (err error) {
-	b := k.Backend
 	l.keyspace, l.database = k, database
-	l.login = backend.Login{User: b.User, Password: b.Password, Database: database,
+	account, err := l.srv.account(k, l.response.User)
+	if err != nil {
+		return err
+	}
+	l.login = backend.Login{User: account.User, Password: account.Password, Database: database,
 		Capabilities: l.response.Capabilities & l.announced, Charset: l.response.Charset,
 		Attributes: l.response.Attributes, Encrypted: l.front.Encrypted()}
 	l.back, err = l.srv.connect(ctx, k, l.login)
@@ -137,9 +140,8 @@ const (
 )
 
 // ownLogin gives what a client is told when seqgate itself could not log in at the
-// server: not of whose account it is, nor from which host. database is the one that the
-// login asked for.
-func (s *Server) ownLogin(err error, database string) error {
+// server: not of whose account it is, nor from which host.
+func (s *Server) ownLogin(err error, login backend.Login) error {
 	var refused *mysql.MyError
 	if !errors.As(err, &refused) {
 		return err
@@ -147,11 +149,11 @@ func (s *Server) ownLogin(err error, database string) error {
 	told := ownRefused()
 	switch {
 	case refused.Code == mysql.ER_DBACCESS_DENIED_ERROR:
-		told = mysql.NewError(refused.Code, "Access denied to database '"+database+"': seqgate's own account at the server has no right to it")
+		told = mysql.NewError(refused.Code, "Access denied to database '"+login.Database+"': seqgate's own account at the server has no right to it")
 	case !refusesAccount(refused.Code):
 		return err
 	}
-	s.log.Error("a server refuses the account of its DSN", "err", err)
+	s.log.Error("a server refuses the account of its DSN, or of a user", "account", login.User, "err", err)
 	return told
 }
 

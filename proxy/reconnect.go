@@ -120,7 +120,10 @@ func (s *session) connected() error {
 	if r := s.routerOf(); r != nil && (s.inLegTransaction() || s == r.settings.ahead) {
 		return errLegEnded // another one has nothing of it
 	}
-	login := s.loginInto(s.state.database)
+	login, err := s.loginAt(s.keyspace, s.user, s.state.database)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := s.connecting()
 	defer cancel()
 	back, err := s.srv.connect(ctx, s.keyspace, login)
@@ -145,7 +148,7 @@ func (s *session) connected() error {
 func (s *Server) connect(ctx context.Context, k *Keyspace, login backend.Login) (*backend.Conn, error) {
 	c, err := s.pools[k].Get(ctx, login)
 	if err != nil {
-		return nil, s.ownLogin(err, login.Database)
+		return nil, s.ownLogin(err, login)
 	}
 	const others = perHop | handshake.LongPassword | handshake.PluginAuth | handshake.ConnectWithDB
 	if lacks := login.Capabilities &^ c.Capabilities &^ others; lacks != 0 {
@@ -160,20 +163,11 @@ func lacking(keyspace, other string, flags uint64) error {
 		keyspace, flags, other)
 }
 
-// loginInto gives the login of another backend connection of this session: what
-// COM_SET_OPTION has changed since its own login outlives it.
-func (s *session) loginInto(database string) backend.Login {
-	const option = uint64(mysql.CLIENT_MULTI_STATEMENTS)
-	login := s.login
-	login.Database = database
-	login.Capabilities = login.Capabilities&^option | s.capabilities&option
-	return login
-}
-
 // adopt goes over to another backend connection.
 func (s *session) adopt(back *backend.Conn, login backend.Login) {
 	s.exchangeBack(back.Conn)
 	s.conn, s.login, s.lost = back, login, false
+	s.noteAccount()
 	s.threadID.Store(back.ThreadID)
 	s.answer.status = back.Status
 }

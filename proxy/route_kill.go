@@ -35,7 +35,13 @@ func (r *router) killLegs(ctx context.Context, query bool) error {
 	errs := make([]error, len(threads))
 	var asked sync.WaitGroup
 	for i, t := range threads {
-		asked.Go(func() { errs[i] = killThread(ctx, t.leg.keyspace.DB, t.id, query) })
+		asked.Go(func() {
+			db, err := r.s.srv.asking(t.leg.keyspace, t.leg.account.Load())
+			if err == nil {
+				err = killThread(ctx, db, t.id, query)
+			}
+			errs[i] = err
+		})
 	}
 	asked.Wait()
 	frozen := false

@@ -27,8 +27,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// User may log in to seqgate; towards the backends it is the keyspace's own
-// account that counts.
+// User may log in to seqgate; towards the backends it is its account that counts.
 type User struct {
 	Name, Password string
 	// Plugin is the authentication plugin, caching_sha2_password when empty.
@@ -38,6 +37,8 @@ type User struct {
 	// MaxConnections is how many the user may have at once, in place of
 	// Config.MaxUserConnections; 0 is that.
 	MaxConnections int
+	// Account is the one at the backends; nil for each keyspace's own.
+	Account *Account
 	// VSchemaDDL lets a user without Rights change the vschema by ALTER VSCHEMA.
 	VSchemaDDL bool
 	// Rights are what the user may do.
@@ -126,7 +127,8 @@ type Server struct {
 	log           *slog.Logger
 	hangups       *hangups
 	// pools are the backends' connections, by unsharded keyspace or shard; none without a list of users.
-	pools map[*Keyspace]*backend.Pool
+	pools    map[*Keyspace]*backend.Pool
+	accounts accountPools
 	// publicKey is that of Config.RSA, in PEM.
 	publicKey []byte
 

@@ -34,8 +34,9 @@ type session struct {
 	// frontSecure and backSecure say on which of both connections a password may be
 	// sent as it is.
 	frontSecure, backSecure bool
-	login                   backend.Login // at the backend, where it is seqgate's own
-	capabilities            uint64        // what both sides have; MariaDB's extended ones in the upper half
+	login                   backend.Login           // at the backend, where it is seqgate's own
+	account                 atomic.Pointer[Account] // of login, for other sessions; nil without a list of users
+	capabilities            uint64                  // what both sides have; MariaDB's extended ones in the upper half
 	mariaDB                 bool
 	peer                    bool // the client is another seqgate
 

@@ -32,6 +32,9 @@ func (s *Server) Change(to Settings) error {
 	cfg.ReadTimeout, cfg.WriteTimeout, cfg.SlowStatement = to.ReadTimeout, to.WriteTimeout, to.SlowStatement
 	cfg.Quiet = to.Quiet
 	s.changed.Store(&cfg)
+	if err := s.accounts.keep(to.Users); err != nil {
+		s.log.Info("connections of an account that is not used any more not closed in order", "err", err)
+	}
 	if len(s.listeners) > 0 && !s.draining.Load() {
 		s.startSweep()
 	}

@@ -15,6 +15,7 @@ type sessionRow struct {
 	id       uint64
 	thread   uint32
 	user     string
+	account  *Account
 	host     string
 	keyspace *Keyspace
 	pinned   bool
@@ -27,7 +28,7 @@ func (d *ownStatement) showSessions() (shown, error) {
 	result := shown{columns: []resultColumn{integerColumn("Id"), textColumn("User", 32), textColumn("Host", 261), textColumn("Keyspace", 64), textColumn("Database", 64),
 		textColumn("Command", 16), integerColumn("Time"), textColumn("State", 64)}}
 	sessions := d.srv.sessionRows(func(s *session) bool { return s.user == d.user })
-	doing, err := doing(d.ctx, d.keyspace, sessions)
+	doing, err := d.srv.doing(d.ctx, sessionRow{keyspace: d.keyspace, account: d.account.Load()}, sessions)
 	if err != nil {
 		return result, err
 	}
@@ -52,14 +53,14 @@ type SessionStatus struct {
 func (s *Server) Sessions(ctx context.Context, most int) (all []SessionStatus, total int, err error) {
 	rows := s.sessionRows(func(*session) bool { return true })
 	total, rows = len(rows), rows[:min(most, len(rows))]
-	byServer := make(map[string]activities)
+	bySeen := make(map[seenBy]activities)
 	for _, row := range rows {
-		addr := row.keyspace.Backend.Addr
-		if _, asked := byServer[addr]; !asked {
-			found, askErr := doing(ctx, row.keyspace, rows)
-			byServer[addr], err = found, errors.Join(err, askErr)
+		by := row.seenBy()
+		if _, asked := bySeen[by]; !asked {
+			found, askErr := s.doing(ctx, row, rows)
+			bySeen[by], err = found, errors.Join(err, askErr)
 		}
-		now := byServer[addr].of(row.thread)
+		now := bySeen[by].of(row.thread)
 		all = append(all, SessionStatus{
 			ID: row.id, User: row.user, Host: row.host, Keyspace: row.keyspace.Name,
 			Database: now.database, Command: now.command, Time: now.time, State: now.state, Pinned: row.pinned,
@@ -74,7 +75,7 @@ func (s *Server) sessionRows(keep func(*session) bool) (all []sessionRow) {
 	defer s.mu.Unlock()
 	for _, session := range s.sessions {
 		if session != nil && keep(session) {
-			all = append(all, sessionRow{uint64(session.id), session.threadID.Load(), session.user, hostOf(session.front), session.keyspace,
+			all = append(all, sessionRow{uint64(session.id), session.threadID.Load(), session.user, session.account.Load(), hostOf(session.front), session.keyspace,
 				s.isPinned(session)})
 		}
 	}
@@ -93,19 +94,37 @@ func hostOf(c net.Conn) string {
 	return "localhost"
 }
 
-// doing asks the server of a keyspace what its threads of the sessions do. Threads on
-// other servers are left out.
-func doing(ctx context.Context, k *Keyspace, sessions []sessionRow) (activities, error) {
+// seenBy is a server, and the account that is asked there for what its threads do.
+type seenBy struct {
+	addr    string
+	account Account
+}
+
+func (r sessionRow) seenBy() seenBy {
+	by := seenBy{addr: r.keyspace.Backend.Addr}
+	if r.account != nil && *r.account != r.keyspace.own() {
+		by.account = *r.account
+	}
+	return by
+}
+
+// doing asks the server of a session what its threads of the sessions do. Threads on
+// other servers and of other accounts are left out.
+func (s *Server) doing(ctx context.Context, of sessionRow, sessions []sessionRow) (activities, error) {
 	var ids []uint32
-	for _, s := range sessions {
-		if s.thread != 0 && s.keyspace.Backend.Addr == k.Backend.Addr {
-			ids = append(ids, s.thread)
+	for _, row := range sessions {
+		if row.thread != 0 && row.seenBy() == of.seenBy() {
+			ids = append(ids, row.thread)
 		}
 	}
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	found, err := processesOf(ctx, k.DB, ids...)
+	db, err := s.asking(of.keyspace, of.account)
+	if err != nil {
+		return nil, err
+	}
+	found, err := processesOf(ctx, db, ids...)
 	if err != nil {
 		return nil, fmt.Errorf("ask the server what its sessions do: %w", err)
 	}

@@ -111,8 +111,7 @@ func (s *session) readable(sql []byte) (parser.Mode, error) {
 }
 
 // learnDatabase reports whether the default database is known. Where it is not,
-// the server's list of connections tells, which seqgate's own account may see or
-// not. The port makes sure that it is the same server's.
+// the server's list of connections tells, where the session's is seen over seqgate's own. The port makes sure that it is the same server's.
 func (s *session) learnDatabase() bool {
 	if s.state.databaseKnown {
 		return true
@@ -121,8 +120,12 @@ func (s *session) learnDatabase() bool {
 	if err != nil {
 		return false // a Unix socket
 	}
+	db, err := s.srv.asking(s.keyspace, s.account.Load())
+	if err != nil {
+		return false
+	}
 	thread := s.threadID.Load()
-	found, err := processesOf(s.ctx, s.keyspace.DB, thread)
+	found, err := processesOf(s.ctx, db, thread)
 	own, ok := found[thread]
 	if err != nil || !ok || !strings.HasSuffix(own.host, ":"+port) {
 		return false

@@ -67,6 +67,7 @@ type User struct {
 	MaxConnections int  // 0: Limits.PerUser
 	VSchemaDDL     bool // may use ALTER VSCHEMA, without Rights
 	Rights         proxy.Rights
+	Account        *proxy.Account // at the servers; nil: the DSN's
 }
 
 // Keyspace is one logical database and the servers that hold it.

@@ -120,45 +120,59 @@ func (r *configReader) user(v value) User {
 	u := User{Plugin: authPlugins[0], Require: proxy.UserTLSNone}
 	var named bool
 	var ddl value
-	var passwords []string
-	password := func(kind string, read func(value) string) func(value) {
-		return func(v value) {
-			passwords = append(passwords, kind)
-			u.Password = read(v)
-		}
-	}
-	r.fields(v, map[string]func(value){
+	r.secretFields(v, &u.Password, map[string]func(value){
 		"name": func(v value) {
 			named = true
 			if u.Name = r.text(v); u.Name == "" {
 				r.fail(v, "the name is empty: write the user's name")
 			}
 		},
-		"password":      password("password", r.text),
-		"password_env":  password("password_env", r.passwordFromEnv),
-		"password_file": password("password_file", r.passwordFromFile),
-		"plugin":        func(v value) { u.Plugin = r.oneOf(v, authPlugins...) },
-
+		"plugin":          func(v value) { u.Plugin = r.oneOf(v, authPlugins...) },
+		"account":         func(v value) { u.Account = r.account(v) },
 		"require":         func(v value) { u.Require = r.requirement(v) },
 		"max_connections": func(v value) { u.MaxConnections = r.limit(v) },
 		"vschema_ddl":     func(v value) { u.VSchemaDDL, ddl = r.bool(v), v },
 		"rights":          func(v value) { u.Rights = proxy.Rights(r.oneOf(v, userRights...)) },
 	})
-	switch {
-	case v.node.Kind != yaml.MappingNode:
-		return u
-	case len(passwords) == 0:
-		r.fail(v, "the password is missing: write one of password, password_env, password_file")
-	case len(passwords) > 1:
-		r.fail(v, "more than one password: leave one of %s", strings.Join(passwords, ", "))
-	}
 	if u.VSchemaDDL && (u.Rights == proxy.RightsRead || u.Rights == proxy.RightsWrite) {
 		r.fail(ddl, "ALTER VSCHEMA needs rights: admin: write that, or remove vschema_ddl")
 	}
-	if !named {
+	if !named && v.node.Kind == yaml.MappingNode {
 		r.fail(v, `the key "name" is missing: write name: USER`)
 	}
 	return u
+}
+
+// account reads the account that seqgate uses for a user at the servers.
+func (r *configReader) account(v value) *proxy.Account {
+	var a proxy.Account
+	r.secretFields(v, &a.Password, map[string]func(value){"user": func(v value) { a.User = r.text(v) }})
+	if a.User == "" && v.node.Kind == yaml.MappingNode {
+		r.fail(v, "the user is missing: write user: NAME, an account of the servers")
+	}
+	return &a
+}
+
+// secretFields reads a mapping with these keys and those of a password, of which there has to be one.
+func (r *configReader) secretFields(v value, secret *string, fields map[string]func(value)) {
+	var given []string
+	password := func(kind string, read func(value) string) {
+		fields[kind] = func(v value) {
+			given = append(given, kind)
+			*secret = read(v)
+		}
+	}
+	password("password", r.text)
+	password("password_env", r.passwordFromEnv)
+	password("password_file", r.passwordFromFile)
+	r.fields(v, fields)
+	switch {
+	case v.node.Kind != yaml.MappingNode:
+	case len(given) == 0:
+		r.fail(v, "the password is missing: write one of password, password_env, password_file")
+	case len(given) > 1:
+		r.fail(v, "more than one password: leave one of %s", strings.Join(given, ", "))
+	}
 }
 
 func (r *configReader) passwordFromEnv(v value) string {

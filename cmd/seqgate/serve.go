@@ -280,6 +280,11 @@ func openShard(keyspace string, shard Shard) (*proxy.Keyspace, error) {
 			Network: shard.DSN.Net, Addr: shard.DSN.Addr, User: shard.DSN.User, Password: shard.DSN.Passwd,
 			TLS: backendMode(shard.Mode), TLSConfig: shard.DSN.TLS,
 		},
+		OpenAs: func(a proxy.Account) (*sql.DB, error) {
+			dsn := shard.DSN.Clone()
+			dsn.User, dsn.Passwd, dsn.DBName = a.User, a.Password, ""
+			return openPool(dsn)
+		},
 	}
 	if shard.SessionUser != "" {
 		k.Backend.User, k.Backend.Password = shard.SessionUser, ""
@@ -395,7 +400,7 @@ func proxyUsers(users []User) []proxy.User {
 	for _, u := range users {
 		list = append(list, proxy.User{
 			Name: u.Name, Password: u.Password, Plugin: u.Plugin, RequireTLS: u.Require, MaxConnections: u.MaxConnections,
-			VSchemaDDL: u.VSchemaDDL, Rights: u.Rights,
+			VSchemaDDL: u.VSchemaDDL, Rights: u.Rights, Account: u.Account,
 		})
 	}
 	return list
