@@ -245,10 +245,14 @@ func TestStrangersAreNotAwaitedForLongerThanByTheServer(t *testing.T) {
 		}})
 		connect(t, g.open(t, ""))
 		await(t, "it to be known", func() bool { return g.proxy.ServerWait() == 5*time.Second })
-		before := connectErrors(t, g)
-		strangerAt(t, g, "says nothing")
-		if n := connectErrors(t, g) - before; n != 0 {
-			t.Errorf("%d errors are counted", n)
+		counted := 1
+		for range 3 { // a machine that stalls for half a second just then may be too late
+			before := connectErrors(t, g)
+			strangerAt(t, g, "says nothing")
+			if counted = min(counted, connectErrors(t, g)-before); counted == 0 {
+				return
+			}
 		}
+		t.Error("each client that says nothing is counted")
 	}, "--skip-name-resolve=OFF", "--performance-schema=ON", "--connect-timeout=5")
 }
