@@ -152,7 +152,19 @@ func (l *login) refuse(err error) error {
 	if l.announced == 0 || !l.response.Has(handshake.Protocol41) {
 		payload = append(payload[:3], payload[3+6:]...) // no SQLSTATE before both know the newer protocol
 	}
-	return errors.Join(err, l.front.Send(handshake.Packet{Sequence: l.next(), Payload: payload}))
+	return errors.Join(err, l.tell(payload))
+}
+
+// tellTimeout is how long a client may take to read why it is not let in. Its time for the
+// login may be over by then: that a server does not answer is known at its end only.
+const tellTimeout = time.Second
+
+// tell sends the client an error.
+func (l *login) tell(payload []byte) error {
+	if err := l.front.SetWriteDeadline(time.Now().Add(tellTimeout)); err != nil {
+		return err
+	}
+	return l.front.Send(handshake.Packet{Sequence: l.next(), Payload: payload})
 }
 
 // next is the number of the packet that follows the latest one.

@@ -77,7 +77,7 @@ func (l *login) outdated() (release func(), err error) {
 func (l *login) notOpened(err error) error {
 	var refused *handshake.Refused
 	if errors.As(err, &refused) {
-		return errors.Join(err, l.front.Send(handshake.Packet{Payload: refused.Packet}))
+		return errors.Join(err, l.tell(refused.Packet))
 	}
 	return l.refuse(err)
 }
