@@ -8,3 +8,6 @@ func (s *Server) ServerWait() time.Duration {
 	defer s.serverWait.mu.Unlock()
 	return s.serverWait.known
 }
+
+// MostLoginMemory is mostLoginMemory.
+const MostLoginMemory = mostLoginMemory

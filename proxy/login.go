@@ -36,6 +36,7 @@ type login struct {
 	claim     claim            // of a listed user
 	database  string           // at the backend, "" for none
 	leave     func()           // gives the user's place back
+	hold      hold             // what its packets take
 }
 
 // login does both handshakes. What is left of them is a session over two sockets.
@@ -45,7 +46,8 @@ func (s *Server) login(c net.Conn) (*session, error) {
 	if err := c.SetDeadline(time.Now().Add(s.settings().HandshakeTimeout)); err != nil {
 		return nil, err
 	}
-	l := &login{srv: s, ctx: ctx, front: handshake.Conn{Conn: c}, leave: func() {}}
+	l := &login{srv: s, ctx: ctx, front: handshake.Conn{Conn: c}, leave: func() {}, hold: hold{of: &s.loginMemory, client: c}}
+	defer l.hold.release()
 	way := l.verify
 	if s.cfg.Users == nil {
 		way = l.relay
@@ -93,10 +95,12 @@ func (l *login) receive() error {
 	defer l.srv.halfOpen.enter(l.front.Conn)()
 	p, err := l.hear()
 	if err == nil && handshake.IsSSLRequest(p.Payload) && l.srv.cfg.TLS != nil {
-		secure := tls.Server(l.front.Conn, l.srv.cfg.TLS)
+		counted := &countedConn{Conn: l.front.Conn, take: l.hold.take}
+		secure := tls.Server(counted, l.srv.cfg.TLS)
 		if err = secure.HandshakeContext(l.ctx); err != nil {
 			return err
 		}
+		counted.take = nil
 		l.front.Conn = secure
 		p, err = l.hear()
 	}
@@ -115,7 +119,7 @@ func (l *login) receive() error {
 // hear reads a packet of the client's. One that is too large, or has another number than
 // that of the next one, is an error that the client has to be told.
 func (l *login) hear() (handshake.Packet, error) {
-	p, err := l.front.Receive()
+	p, err := l.front.ReceiveIn(l.hold.take)
 	var large *handshake.TooLargeError
 	switch due := l.sequence + 1; {
 	case errors.As(err, &large):

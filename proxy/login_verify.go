@@ -40,6 +40,7 @@ func (l *login) verify() error {
 	if l.leave, err = l.srv.admitUser(l.response.User); err != nil {
 		return l.refuse(err)
 	}
+	l.hold.release() // who has proven who it is is not ended for the memory
 	if err := l.whileThere(l.connect); err != nil {
 		if l.srv.draining.Load() {
 			err = errShutdown()

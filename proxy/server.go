@@ -149,6 +149,7 @@ type Server struct {
 	outdated                     limit // clients that log in one after the other, by the server's address
 	halfOpen                     halfOpen
 	serverWait                   serverWait
+	loginMemory                  loginMemory
 
 	clock atomic.Int64 // of the latest sweep for idle sessions, in nanoseconds; 1 before the first
 

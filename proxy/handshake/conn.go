@@ -1,6 +1,7 @@
 package handshake
 
 import (
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -38,7 +39,14 @@ type Conn struct {
 // Receive reads one packet. What a peer announces costs nothing before it came. With
 // an error the packet has its sequence number, if that came. Errors: *TooLargeError,
 // and those of the connection.
-func (c *Conn) Receive() (Packet, error) {
+func (c *Conn) Receive() (Packet, error) { return c.ReceiveIn(func(int) {}) }
+
+// piece is how much of a packet is made room for at a time.
+const piece = 1 << 10
+
+// ReceiveIn is Receive with take called for what is held of the packet while the rest of
+// it is waited for: as many bytes as have come, in pieces.
+func (c *Conn) ReceiveIn(take func(bytes int)) (Packet, error) {
 	var header [HeaderSize]byte
 	if _, err := io.ReadFull(c.Conn, header[:]); err != nil {
 		return Packet{}, err
@@ -47,17 +55,23 @@ func (c *Conn) Receive() (Packet, error) {
 	if length > MaxPayload {
 		return Packet{Sequence: header[3]}, &TooLargeError{length}
 	}
-	const sure = 1024
-	payload := make([]byte, min(length, sure))
-	for read := 0; read < length; {
-		n, err := io.ReadFull(c.Conn, payload[read:])
-		if err != nil {
+	var pieces [][]byte
+	for left := length; left > 0; {
+		b := make([]byte, min(left, piece))
+		take(len(b))
+		if _, err := io.ReadFull(c.Conn, b); err != nil {
 			return Packet{Sequence: header[3]}, unexpected(err)
 		}
-		read += n
-		payload = append(payload, make([]byte, min(length-read, read))...)
+		pieces = append(pieces, b)
+		left -= len(b)
 	}
-	return Packet{header[3], payload}, nil
+	switch len(pieces) {
+	case 0:
+		return Packet{header[3], []byte{}}, nil
+	case 1:
+		return Packet{header[3], pieces[0]}, nil
+	}
+	return Packet{header[3], bytes.Join(pieces, nil)}, nil
 }
 
 func unexpected(err error) error {
