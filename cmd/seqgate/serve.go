@@ -195,9 +195,10 @@ func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() 
 		return nil, fmt.Errorf("listen for admin on %s: %w", cfg.Listen, err)
 	}
 	h := &http.Server{Handler: admin.Guard(cfg.Password, handler), ReadHeaderTimeout: adminTimeout, IdleTimeout: time.Minute}
+	limited := limitListener(l, adminConnections, h)
 	var group errgroup.Group
 	group.Go(func() error {
-		if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := h.Serve(limited); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve admin on %s: %w", cfg.Listen, err)
 		}
 		return nil
@@ -206,6 +207,10 @@ func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() 
 	warnOfOpen(cfg, log)
 	return func() error { return errors.Join(h.Close(), group.Wait()) }, nil
 }
+
+// adminConnections is how many HTTP clients there may be at once: some probes, a Prometheus and a few who look. More of
+// them would take descriptors that clients need.
+const adminConnections = 64
 
 // adminTimeout bounds how long an HTTP client may take for its request's header.
 const adminTimeout = 5 * time.Second

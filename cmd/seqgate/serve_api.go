@@ -41,15 +41,15 @@ func serveAPI(cfg *Config, server *proxy.Server, certificates *tls.Config, log *
 		return nil, fmt.Errorf("listen for the API on %s: %w", cfg.API.Listen, err)
 	}
 	addr := l.Addr().String()
-	l = limitListener(l, cfg.API.Connections)
-	if cfg.API.TLS {
-		l = tls.NewListener(l, certificates)
-	}
 	wait := max(cfg.Sequences.Timeout, 2*cfg.Sequences.Lease) + time.Second // their own errors tell more than this one
 	a := &apiServer{handler: idapi.New(idapi.Config{Source: server, Tokens: cfg.API.Tokens, MaxN: cfg.API.MaxN, Timeout: wait})}
 	a.http = &http.Server{Handler: loggedPanics(a.handler, log), ReadHeaderTimeout: apiReadTimeout, ReadTimeout: apiReadTimeout,
 		WriteTimeout: wait + apiWriteSlack, IdleTimeout: time.Minute, MaxHeaderBytes: apiMaxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)} // of clients that break off in a handshake
+	l = limitListener(l, cfg.API.Connections, a.http)
+	if cfg.API.TLS {
+		l = tls.NewListener(l, certificates)
+	}
 	a.group.Go(func() error {
 		if err := a.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve the API on %s: %w", cfg.API.Listen, err)
