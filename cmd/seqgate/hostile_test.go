@@ -82,10 +82,21 @@ func released(t *testing.T, p *process, admin string, before held) {
 	const few = 5
 	var now held
 	defer func() { t.Logf("before %+v, after %+v", before, now) }()
-	awaitThat(t, "descriptors and goroutines to be given back", func() bool {
+	awaitBusy(t, "descriptors and goroutines to be given back", func() bool {
 		now = p.use(t, admin)
 		return now.descriptors <= before.descriptors+few && now.goroutines <= before.goroutines+few
 	})
+}
+
+// awaitBusy waits for what takes long on a machine that is busy with other tests too.
+func awaitBusy(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	const limit = 5 * time.Minute
+	for begun := time.Now(); !condition(); time.Sleep(50 * time.Millisecond) {
+		if time.Since(begun) > limit {
+			t.Fatalf("%s: still waiting after %v", what, limit)
+		}
+	}
 }
 
 // Clients that connect and say nothing, or stop in the middle, that send wrong passwords, or read nothing, leave others
@@ -101,7 +112,7 @@ func TestHostileClients(t *testing.T) {
 listen: 127.0.0.1:0
 admin: {listen: "127.0.0.1:0"}
 users: [{name: app, password: app}, {name: old, password: old, plugin: mysql_native_password}]
-timeouts: {handshake: 1m}
+timeouts: {handshake: 30m} # longer than it takes anywhere to have all of them connect
 limits: {idle_backends: 0}
 keyspaces: {main: {shards: {"-": %q}}}
 `, s.DSN(database))))
@@ -156,14 +167,15 @@ func halfOpen(t *testing.T, p *process, admin string, served func(*testing.T, st
 		})
 	}
 	group.Wait()
-	during := p.use(t, admin)
+	var during held
+	awaitBusy(t, "all clients to be there", func() bool {
+		during = p.use(t, admin)
+		return during.descriptors-before.descriptors >= n*9/10 && during.goroutines-before.goroutines >= n*9/10
+	})
 	each := (during.memory - before.memory) / n
 	t.Logf("%d half-open clients: %d bytes each, %+v (before %+v)", n, each, during, before)
 	if most := n*mostHalfOpen + hostileSlack; during.memory-before.memory > most {
 		t.Errorf("%d half-open clients take %d bytes, want at most %d", n, during.memory-before.memory, most)
-	}
-	if during.descriptors-before.descriptors < n*9/10 {
-		t.Errorf("only %d of %d clients are there", during.descriptors-before.descriptors, n)
 	}
 	served(t, "half-open clients")
 	begun := time.Now()
