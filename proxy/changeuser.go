@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -119,7 +120,8 @@ func relayFailure(err error) error {
 // verifyChange verifies the client by the list of users, and gives it another
 // connection to the backend, so that nothing of the former user's is left.
 func (s *session) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *Keyspace, database string) error {
-	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: s.salt, switches: s.has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence}
+	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: s.salt, switches: s.has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
+		pause: func(d time.Duration) error { return pauseFor(s.ctx, d) }}
 	if !c.switches {
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"net"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -18,9 +19,10 @@ import (
 type claim struct {
 	user, plugin string
 	proof, salt  []byte
-	switches     bool // the client can be asked for another plugin's proof
-	sequence     byte // of its latest packet
-	fast         bool // it is due to be told that its proof was enough
+	switches     bool                      // the client can be asked for another plugin's proof
+	sequence     byte                      // of its latest packet
+	fast         bool                      // it is due to be told that its proof was enough
+	pause        func(time.Duration) error // before the proof is looked at
 }
 
 // verify checks a client's proof of its password, by the user's plugin.
@@ -34,7 +36,11 @@ func (s *Server) verify(front handshake.PacketConn, c *claim, from net.Addr) err
 			return err
 		}
 	}
-	if !handshake.Verify(u.Plugin, c.salt, c.proof, u.Password) {
+	right, err := s.guess(c, from, func() bool { return handshake.Verify(u.Plugin, c.salt, c.proof, u.Password) })
+	switch {
+	case err != nil:
+		return err
+	case !right:
 		return accessDenied(c.user, from, len(c.proof) > 1) // one byte is an empty password's
 	}
 	c.fast = u.Plugin == mysql.AUTH_CACHING_SHA2_PASSWORD && u.Password != ""

@@ -17,16 +17,21 @@ type halfOpen struct {
 
 // greeted is one of them.
 type greeted struct {
-	net.Conn
+	end   func() // of its login
 	since time.Time
 }
 
 // enter notes a client. The caller calls leave
 // when the client has answered, or never will.
 func (h *halfOpen) enter(c net.Conn) (leave func()) {
+	return h.enterWith(func() { interrupt(c) })
+}
+
+// enterWith is enter for a client that is not read from, and whose login end ends.
+func (h *halfOpen) enterWith(end func()) (leave func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	e := h.waiting.PushBack(greeted{c, time.Now()})
+	e := h.waiting.PushBack(greeted{end, time.Now()})
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -45,6 +50,6 @@ func (h *halfOpen) end(least time.Duration) {
 	}
 	if g := oldest.Value.(greeted); time.Since(g.since) >= least {
 		h.waiting.Remove(oldest)
-		interrupt(g.Conn)
+		g.end()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -16,9 +17,13 @@ import (
 // knockingClient is one that has not logged in.
 type knockingClient struct{ fakeClient }
 
+// RemoteAddr is another one each time: wrong passwords from one wait.
 func (*knockingClient) RemoteAddr() net.Addr {
-	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711}
+	n := knocks.Add(1)
+	return &net.TCPAddr{IP: net.IPv4(127, byte(n>>16), byte(n>>8), byte(n)), Port: 4711}
 }
+
+var knocks atomic.Uint32
 
 // knockers may log in; the last one only with TLS, which the clients of FuzzLogin do not have.
 var knockers = []User{

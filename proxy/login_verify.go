@@ -57,7 +57,7 @@ func (l *login) check() error {
 		return err
 	}
 	c := claim{user: l.response.User, plugin: l.response.Plugin, proof: l.response.Proof, salt: l.greeting.Salt,
-		switches: l.response.Has(handshake.PluginAuth), sequence: l.sequence}
+		switches: l.response.Has(handshake.PluginAuth), sequence: l.sequence, pause: l.pause}
 	if !c.switches {
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD // what such clients have
 	}

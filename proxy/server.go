@@ -150,6 +150,7 @@ type Server struct {
 	halfOpen                     halfOpen
 	serverWait                   serverWait
 	loginMemory                  loginMemory
+	guesses                      guesses
 
 	clock atomic.Int64 // of the latest sweep for idle sessions, in nanoseconds; 1 before the first
 

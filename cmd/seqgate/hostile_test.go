@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -197,6 +198,28 @@ func halfOpen(t *testing.T, p *process, admin string, served func(*testing.T, st
 	released(t, p, admin, before)
 }
 
+// openGuesser gives a client with a wrong password, each of whose logins comes from another address: those of one are slowed down.
+func openGuesser(t *testing.T, user, addr, tls string) *sql.DB {
+	t.Helper()
+	cfg := mysql.NewConfig()
+	cfg.TLSConfig = tls
+	cfg.Net, cfg.Addr, cfg.User, cfg.Passwd, cfg.DBName = "tcp", addr, user, "wrong", "main"
+	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		n := guesses.Add(1)
+		from := net.IPv4(127, 1+byte(n>>16), byte(n>>8), byte(n))
+		return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}).DialContext(ctx, network, addr)
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+var guesses atomic.Uint32
+
 func wrongPasswords(t *testing.T, p *process, admin string, served func(*testing.T, string)) {
 	before := p.use(t, admin)
 	var group sync.WaitGroup
@@ -207,7 +230,7 @@ func wrongPasswords(t *testing.T, p *process, admin string, served func(*testing
 				if tls != "" {
 					n = 100 // they cost both sides more
 				}
-				db := openClientTLS(t, user, "wrong", p.addr, "main", tls)
+				db := openGuesser(t, user, p.addr, tls)
 				for range n {
 					var refused *mysql.MySQLError
 					if err := db.PingContext(t.Context()); !errors.As(err, &refused) || refused.Number != 1045 {
