@@ -164,7 +164,18 @@ func LoadConfig(path string, getenv func(string) string) (*Config, error) {
 // DSN. Clients log in with their own accounts there, such as that of the DSN. The SEQGATE_* environment counts as in
 // LoadConfig, and so does the form of the error.
 func UpstreamConfig(dsn string, getenv func(string) string) (*Config, error) {
+	return upstreamConfig(newConfigReader(getenv), dsn)
+}
+
+// serverConfig is UpstreamConfig for all databases of a server, where the DSN names none: each has the sequences that
+// stand in it. The keyspace has no name then, as no database has, and clients that name none have none.
+func serverConfig(dsn string, getenv func(string) string) (*Config, error) {
 	r := newConfigReader(getenv)
+	r.anyDatabase = true
+	return upstreamConfig(r, dsn)
+}
+
+func upstreamConfig(r *configReader, dsn string) (*Config, error) {
 	if shard, ok := r.shard(wholeRange, textValue("--upstream", dsn)); ok {
 		r.cfg.Keyspaces = []Keyspace{{Name: shard.DSN.DBName, Shards: []Shard{shard}}}
 	}

@@ -62,6 +62,8 @@ type configReader struct {
 	// settings read the value of each key by its path. plain are those of one line, which the environment may set.
 	settings, plain map[string]func(value)
 
+	anyDatabase bool // DSNs need not name one
+
 	vschemaFile, caFile string
 	needClientCA        []value                // what needs tls.client_ca
 	shardsOf            map[string]givenShards // by keyspace

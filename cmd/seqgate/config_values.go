@@ -160,7 +160,7 @@ func (r *configReader) shard(name string, v value) (Shard, bool) {
 		return Shard{}, false
 	case dsn.Net != "tcp" && dsn.Net != "unix":
 		r.fail(v, "the network is neither tcp nor unix: %s", form)
-	case dsn.DBName == "":
+	case dsn.DBName == "" && !r.anyDatabase:
 		r.fail(v, "the DSN names no database: write it after the last slash, user:password@tcp(host:port)/database")
 	case dsn.User == "":
 		r.fail(v, "the DSN names no user: %s", form)

@@ -77,6 +77,7 @@ func parseOnly(fs *flag.FlagSet, args []string) error {
 // source is where a command has its configuration from: a file, or the DSN of one server.
 type source struct {
 	file, upstream string
+	anyDatabase    bool // the DSN need not name one: the command serves all of the server
 }
 
 func (s *source) flags(fs *flag.FlagSet) {
@@ -104,6 +105,8 @@ func (s *source) read(env environment) (*Config, error) {
 	switch {
 	case s.file != "" && s.upstream != "":
 		return nil, usagef("--config and --upstream together: give one")
+	case s.upstream != "" && s.anyDatabase:
+		return serverConfig(s.upstream, os.Getenv)
 	case s.upstream != "":
 		return UpstreamConfig(s.upstream, env.get)
 	case s.file != "":

@@ -37,6 +37,7 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	var listen string
 	fs := newFlags("serve", "--config FILE | --upstream DSN [--listen ADDR]", "Runs the proxy.", stdout)
 	from.flags(fs)
+	from.anyDatabase = true
 	fs.StringVar(&listen, "listen", "", "`ADDR` to listen on, host:port or unix:/path; wins over the file")
 	if err := parseOnly(fs, args); err != nil {
 		return err
