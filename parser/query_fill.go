@@ -14,7 +14,8 @@ const (
 
 // QueryFill says how AppendQueryFilled fills the ids of a query's rows.
 type QueryFill struct {
-	First, Block int64 // the ids are First, First+1, ..., at most Block of them
+	First, Block int64 // the ids are First, First+Step, ..., at most Block of them
+	Step         int64 // 0 for 1
 	// No row's own id from 1 to 2^63-1 may lie outside of these; see QueryLowest.
 	Lowest, Highest int64
 	// Among: a row's own id may be one of the block's, which is an overrun too.
@@ -312,7 +313,11 @@ func appendGenerated(dst []byte, f QueryFill, guard, n, beyond string) []byte {
 		dst = append(dst, "IF("+n+" = 1, LAST_INSERT_ID("...)
 		dst = append(strconv.AppendInt(dst, f.First, 10), "), "...)
 	}
-	dst = append(strconv.AppendInt(dst, f.First-1, 10), " + "+n...)
+	step := max(f.Step, 1)
+	dst = append(strconv.AppendInt(dst, f.First-step, 10), " + "+n...)
+	if step > 1 {
+		dst = strconv.AppendInt(append(dst, " * "...), step, 10)
+	}
 	if f.Wrap && f.Block > 0 {
 		dst = append(dst, ')')
 	}
@@ -329,7 +334,7 @@ func (s *InsertStmt) appendFilledOwn(dst []byte, f QueryFill) []byte {
 	dst = strconv.AppendInt(dst, f.Highest, 10)
 	if f.Among {
 		dst = append(strconv.AppendInt(append(dst, " OR "+e+" BETWEEN "...), f.First, 10), " AND "...)
-		dst = strconv.AppendInt(dst, f.First+f.Block-1, 10)
+		dst = strconv.AppendInt(dst, f.First+(f.Block-1)*max(f.Step, 1), 10)
 	}
 	dst = append(dst, ", "+overrun(n)+", "...)
 	// A FLOAT has fewer digits as text than it is made of.

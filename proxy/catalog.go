@@ -51,6 +51,8 @@ type catalog struct {
 	duality map[dualityKey]*dualityViews
 	epoch   uint64 // counts calls of Forget
 
+	increments increments
+
 	expired atomic.Int64 // when expirePlans last did, in nanoseconds
 }
 

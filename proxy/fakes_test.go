@@ -267,7 +267,7 @@ func (b *fakeBackend) query(command []byte) {
 	}
 	switch {
 	case text == askSession:
-		b.rows("\x00", "\x07utf8mb4", "\x04main", "\x010")
+		b.rows("\x00", "\x07utf8mb4", "\x04main", "\x010", "\x011", "\x010")
 	case strings.HasPrefix(text, "SHOW CREATE TABLE"):
 		b.rows("\x01t", "\x0cCREATE TABLE")
 	case strings.HasPrefix(strings.ToUpper(text), "LOAD DATA LOCAL"):
@@ -326,6 +326,9 @@ func (fakeCatalog) Begin() (driver.Tx, error)                      { return nil,
 func (fakeCatalog) Close() error                                   { return nil }
 
 func (fakeCatalog) QueryContext(_ context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if strings.Contains(query, incrementVariable) {
+		return &fakeRows{[][]driver.Value{{int64(1)}}, 1}, nil
+	}
 	columns := map[string][][2]string{
 		"t":     {{"id", "bigint"}, {"v", "int"}},
 		"t_seq": {{"id", "int"}, {"next_id", "bigint"}, {"cache", "bigint"}},

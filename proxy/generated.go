@@ -83,8 +83,8 @@ func holdsLayout(columnType string, most int64, l snowflake.Layout) error {
 // takeNumbers takes ids of a snowflake: ones that follow each other where the layout has so many, which clients rely
 // on that know the first one only.
 func (s *session) takeNumbers(p *fillPlan) (err error) {
-	if p.open <= p.binding.numbers.Longest {
-		p.first, err = s.next(p.binding, p.open)
+	if p.span() <= p.binding.numbers.Longest {
+		p.first, err = s.next(p.binding, p.span())
 		return err
 	}
 	p.ids = make([]int64, p.open)
@@ -155,12 +155,12 @@ func (p *fillPlan) takeFrom(whole *fillPlan, n int) {
 // isOneOfIDs gives the condition that a column's value is one of the ids that were taken. Between ids that do not follow
 // each other may be those of others.
 func (p *fillPlan) isOneOfIDs() string {
-	if p.ids == nil {
+	if p.ids == nil && (p.stride() == 1 || p.open > maxOwnVariables) {
 		return fmt.Sprintf(" BETWEEN %d AND %d", p.first, p.id(int(p.open)-1))
 	}
-	list := make([]string, len(p.ids))
-	for i, id := range p.ids {
-		list[i] = strconv.FormatInt(id, 10)
+	list := make([]string, p.open)
+	for i := range list {
+		list[i] = strconv.FormatInt(p.id(i), 10)
 	}
 	return " IN (" + strings.Join(list, ", ") + ")"
 }

@@ -271,9 +271,16 @@ func (s *session) takeIDs(p *fillPlan, open func(row int) bool, params []param) 
 
 // takeEach is takeIDs where at least one row is open.
 func (s *session) takeEach(p *fillPlan, open func(row int) bool, params []param) (err error) {
-	switch {
-	case p.binding.form != 0:
+	if p.binding.form != 0 {
 		return s.takeTexts(p)
+	}
+	if s.state.ids.forced != 0 || p.forced != 0 {
+		return s.takeForced(p)
+	}
+	if err := s.spread(p); err != nil {
+		return err
+	}
+	switch {
 	case p.binding.numbers != nil && !p.fromQuery:
 		return s.takeNumbers(p)
 	case p.binding.key.name == "":

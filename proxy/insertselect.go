@@ -182,7 +182,7 @@ func (s *session) fillQuery(q *insertQuery) (okPacket, error) {
 	}
 	plain := !p.binding.AutoIncrement
 	text := s.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
-		First: p.first, Block: p.open, Lowest: p.lowest, Highest: p.highest, Among: p.takesAmong(),
+		First: p.first, Block: p.open, Step: p.stride(), Lowest: p.lowest, Highest: p.highest, Among: p.takesAmong(),
 		Wrap: p.wrap, WrapOwn: p.wrap && p.open == 0 && plain,
 		CountFirst: !p.binding.Transactional, NegativeOpen: s.negativeOpen(p),
 		TellUpdated: p.upsert && p.wrap && (p.open > 0 || plain),

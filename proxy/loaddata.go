@@ -88,6 +88,9 @@ func (s *session) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) 
 	if err == nil {
 		err = s.knowLastID()
 	}
+	if err == nil && s.state.ids.forced != 0 {
+		return nil, unsupported("LOAD DATA after SET insert_id", b.Table, "write the ids into the file, or SET insert_id = 0")
+	}
 	charset := stmt.Charset
 	if err == nil && charset == "" {
 		charset, err = s.databaseCharset()

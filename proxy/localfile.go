@@ -168,13 +168,13 @@ func (f *filledFile) takeBlock(n int64) error {
 	}
 	for n > 0 {
 		block := idBlock{count: min(n, most)}
-		var err error
-		if block.first, err = f.takePiece(block.count); err != nil {
+		p, err := f.takePiece(block.count)
+		if err != nil {
 			return err
 		}
-		f.load.remember(block)
+		f.load.remember(idBlock{p.first, p.span()})
 		for i := range block.count {
-			f.ids = append(f.ids, block.first+i)
+			f.ids = append(f.ids, p.id(int(i)))
 		}
 		n -= block.count
 	}
@@ -182,15 +182,25 @@ func (f *filledFile) takeBlock(n int64) error {
 }
 
 // takePiece takes n ids that follow each other.
-func (f *filledFile) takePiece(n int64) (int64, error) {
+func (f *filledFile) takePiece(n int64) (fillPlan, error) {
 	p := f.load.fill
 	p.open, p.rows, p.ahead, p.own = n, int(f.load.rows), true, f.load.own.each
 	if p.movesAhead() && f.load.own.over {
-		return 0, unsupported(fmt.Sprintf("LOAD DATA of rows without an id behind more than %d others with one", maxOwnRanges), p.binding.Table,
+		return p, unsupported(fmt.Sprintf("LOAD DATA of rows without an id behind more than %d others with one", maxOwnRanges), p.binding.Table,
 			"load the rows with ids of their own from a file before")
 	}
-	err := f.session.takeBlock(&p)
-	return p.first, err
+	if p.binding.numbers != nil {
+		p.step = 1 // as many as it has that follow each other
+	}
+	err := f.session.spread(&p)
+	switch {
+	case err != nil:
+	case p.binding.numbers != nil:
+		p.first, err = f.session.next(p.binding, p.span())
+	default:
+		err = f.session.takeBlock(&p)
+	}
+	return p, err
 }
 
 // noteOwn takes in the ids that rows brought along.

@@ -13,10 +13,10 @@ import (
 // next: whether the server takes the statement at all is not known yet, so that the
 // sequence moves by no more than the statement's rows and ownReach.
 
-// ownReach is how many ids a statement may leave out, beside one for each of its rows,
+// ownReach is how many ids a statement may leave out, and one more for each of its rows,
 // so that its new ids lie above its own, as in a native column, or among them. Whoever
 // may not write to the table can make the sequence lose as many by one statement.
-const ownReach = 1000
+const ownReach = 10_000
 
 // ownMoves bounds how often a block is looked for where the sequence's blocks do not
 // follow each other.
@@ -28,15 +28,15 @@ type eachOwn func(first, last int64, yield func(id int64))
 
 // takeBlock takes one block for all open rows.
 func (s *session) takeBlock(p *fillPlan) (err error) {
-	p.first, err = s.next(p.binding, p.open)
+	p.first, err = s.next(p.binding, p.span())
 	if err != nil || !p.movesAhead() || p.highest < p.first {
 		return err
 	}
-	return s.takeBeside(p, p.open)
+	return s.takeClear(p, p.span())
 }
 
-// takeBeside moves a block of n ids to where it holds none of the statement's own.
-func (s *session) takeBeside(p *fillPlan, n int64) error {
+// takeClear moves a block of n ids to where it holds none of the statement's own.
+func (s *session) takeClear(p *fillPlan, n int64) error {
 	have := sequence.Range{First: p.first, N: n}
 	for range ownMoves {
 		start := p.clearOf(have.First, n)
@@ -101,7 +101,7 @@ func (p *fillPlan) clearOf(first, n int64) int64 {
 
 // takesAmong reports whether a query may give ids that are in the block.
 func (p *fillPlan) takesAmong() bool {
-	return p.movesAhead() && p.open > 0 && p.lowest < p.first+p.open && p.highest >= p.first
+	return p.movesAhead() && p.open > 0 && p.lowest < p.first+p.span() && p.highest >= p.first
 }
 
 // ownOf gives the own ids of rows that were judged.

@@ -67,7 +67,7 @@ func TestUnconfirmedOwnIDs(t *testing.T) {
 func checkNotMoved(t *testing.T, c *sql.Conn, before int64) {
 	t.Helper()
 	exec(t, c, "INSERT INTO t (a, u) VALUES (9, 9)")
-	if got := value[int64](t, c, "SELECT id FROM t WHERE u = 9"); got <= before || got > before+3000 {
+	if got := value[int64](t, c, "SELECT id FROM t WHERE u = 9"); got <= before || got > before+30_000 {
 		t.Errorf("the next id is %d, after %d", got, before)
 	}
 }
@@ -139,10 +139,13 @@ func TestUnconfirmedOwnIDsOfShards(t *testing.T) {
 // New ids beside own ones are none of those, wherever these lie.
 func TestBlockAmongOwnIDs(t *testing.T) {
 	t.Parallel()
-	var sparse, dense strings.Builder
+	var sparse, dense, wide strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&sparse, ",(%d,1)", 2+i*7)
 		fmt.Fprintf(&dense, ",(%d,1)", 2+i)
+	}
+	for i := range 2500 {
+		fmt.Fprintf(&wide, ",(%d,1)", 2+i*7)
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for i, tt := range []struct{ rows, want string }{
@@ -152,7 +155,8 @@ func TestBlockAmongOwnIDs(t *testing.T) {
 			{"(5000000000,1),(2,1),(5,1),(3,1),(NULL,2),(NULL,2),(NULL,2)", "6,7,8"},
 			{"(1,1)" + dense.String() + ",(NULL,2),(NULL,2)", "302,303"},
 			{"(NULL,2),(NULL,2),(5000000000,1)" + sparse.String(), "3,4"},
-			{"(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(5000000000,1)" + sparse.String(), ""},
+			{"(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(5000000000,1)" + sparse.String(), "2096,2097,2098,2099,2100,2101,2102"},
+			{"(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(NULL,2),(5000000000,1)" + wide.String(), ""},
 		} {
 			for _, cache := range []int64{1, 10, 1000} {
 				g := newGate(t, s, gateOptions{})
@@ -174,6 +178,36 @@ func TestBlockAmongOwnIDs(t *testing.T) {
 				if got := value[int64](t, c, "SELECT id FROM t WHERE a = 3"); got != value[int64](t, c, "SELECT MAX(id) FROM t WHERE a <> 3")+1 {
 					t.Errorf("case %d, cache %d: then %d", i, cache, got)
 				}
+			}
+		}
+	})
+}
+
+// Of a query only the least and the largest of its own ids are known before it runs.
+func TestBlockAmongOwnIDsOfQuery(t *testing.T) {
+	t.Parallel()
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		for _, tt := range []struct{ query, want string }{
+			{"SELECT NULL, 2 UNION ALL SELECT NULL, 2 UNION ALL SELECT 5000000000, 1", "1,2"},
+			{"SELECT 5000000000, 1 UNION ALL SELECT 2, 1 UNION ALL SELECT NULL, 2 UNION ALL SELECT NULL, 2", ""},
+			{"SELECT id, 1 FROM many UNION ALL SELECT NULL, 2 UNION ALL SELECT NULL, 2", "3001,3002"},
+		} {
+			g := newGate(t, s, gateOptions{})
+			c := conn(t, g.open(t, ""))
+			exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, a INT)", "CREATE TABLE many (id BIGINT PRIMARY KEY)")
+			var rows strings.Builder
+			for i := range 3000 {
+				fmt.Fprintf(&rows, ",(%d)", i+1)
+			}
+			exec(t, c, "INSERT INTO many VALUES "+rows.String()[1:])
+			createSequence(t, c, "t_seq", 1, 1000)
+			exec(t, c, "INSERT INTO t (id, a) "+tt.query)
+			got := value[string](t, c, "SELECT GROUP_CONCAT(id ORDER BY id) FROM t WHERE a = 2")
+			if tt.want != "" && got != tt.want {
+				t.Errorf("%s: ids %s, want %s", tt.query, got, tt.want)
+			}
+			if n := value[int](t, c, "SELECT COUNT(*) FROM t WHERE a = 2"); n != 2 {
+				t.Errorf("%s: %d new rows, want 2", tt.query, n)
 			}
 		}
 	})

@@ -81,6 +81,7 @@ type fillPlan struct {
 	sent            sentAs  // by which it can be sent again
 	sentParams      int     // how many parameters it had
 	forced          int64   // the first id, where SET insert_id gives it; 0 for none
+	step            int64   // by how much each id is above the one before; 0 for 1
 }
 
 // id gives the n-th id that was taken, from 0.
@@ -88,7 +89,7 @@ func (p *fillPlan) id(n int) int64 {
 	if p.ids != nil {
 		return p.ids[n]
 	}
-	return p.first + int64(n)
+	return p.first + int64(n)*p.stride()
 }
 
 // rewrites reports whether the statement cannot go to the server as it came: an

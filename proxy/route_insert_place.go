@@ -100,6 +100,12 @@ func (in *shardedInsert) takeIDs() error {
 	if in.kind != planFill {
 		return nil
 	}
+	if in.fill.open > 1 {
+		var err error
+		if in.fill.step, err = in.r.increment(in.keyspace.Shards); err != nil {
+			return err
+		}
+	}
 	return in.r.s.takeOpen(&in.fill)
 }
 

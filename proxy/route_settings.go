@@ -153,6 +153,9 @@ func (t *settings) apply(leg *session) error {
 		if s.change > leg.applied {
 			due = append(due, s)
 			readsOtherwise = readsOtherwise || key == settingCharsets || key == "sql_mode"
+			if key == incrementVariable {
+				leg.forgetIDSettings()
+			}
 			leg.state.waits = leg.state.waits && key != writeTimeout
 		}
 	}

@@ -27,6 +27,8 @@ type sessionState struct {
 	// restore says that the backend's LAST_INSERT_ID() is not lastID: it has to
 	// be set before a statement that may look.
 	restore bool
+
+	ids idSettings
 }
 
 // beginAnew forgets all that was known of the session, but for state.
@@ -58,7 +60,7 @@ func (s *session) knowLastID() error {
 // askSession reads each fact as bytes of UTF-8, whatever character set the client
 // wants its results in. CONCAT makes text of what is none.
 var askSession = func() string {
-	facts := []string{"@@sql_mode", "@@character_set_client", "DATABASE()", "LAST_INSERT_ID()"}
+	facts := []string{"@@sql_mode", "@@character_set_client", "DATABASE()", "LAST_INSERT_ID()", "@@auto_increment_increment", "@@insert_id"}
 	for i, fact := range facts {
 		facts[i] = "CAST(CONVERT(CONCAT(" + fact + ") USING utf8mb4) AS BINARY)"
 	}
@@ -67,8 +69,11 @@ var askSession = func() string {
 
 // ask asks the backend for all that is not known of the session.
 func (s *session) ask() error {
-	row, err := s.queryRow(askSession, 4)
+	row, err := s.queryRow(askSession, 6)
 	if err != nil {
+		return err
+	}
+	if s.state.ids, err = readIDSettings(row[4], row[5]); err != nil {
 		return err
 	}
 	s.state.mode = parser.NewMode(row[0], row[1], s.mariaDB)
@@ -113,7 +118,7 @@ func (s *session) noAttributes() string {
 }
 
 // effect is what a statement may do to the session's state.
-type effect uint8
+type effect uint16
 
 const (
 	mayLook           effect = 1 << iota // at LAST_INSERT_ID()
@@ -124,6 +129,7 @@ const (
 	makesTemporary                       // tables, perhaps
 	changesVariables                     // of the session, any
 	keepsSomething                       // a variable of the user's, or a lock
+	mayChangeIDs                         // insert_id, auto_increment_increment
 )
 
 // effectOf judges a statement by its first keywords and, where those leave it
@@ -145,7 +151,7 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 	case parser.Set:
 		return effectOfSet(sql)
 	case parser.DDL:
-		e := unknownEffect(sql) | changesSchema
+		e := unknownEffect(sql)&^mayChangeIDs | changesSchema
 		if mayMakeTemporary(sql) {
 			e |= makesTemporary
 		}
@@ -153,7 +159,7 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 	case parser.Call, parser.Execute, parser.Carrier:
 		return unknownEffect(sql) | makesTemporary
 	}
-	return mayLook | mayChangeLastID | mayChangeSettings
+	return mayLook | mayChangeLastID | mayChangeSettings | mayChangeIDs
 }
 
 // keptBy tells whether a statement may set a variable of the user's or take a
@@ -208,7 +214,7 @@ func (s *session) effectOf(kind parser.Kind, sql []byte) effect {
 // database changes by the words for it alone, and on MariaDB by what a routine, a
 // prepared statement or a compound one does, which has an END.
 func unknownEffect(sql []byte) effect {
-	const e = mayLook | mayChangeLastID | mayChangeSettings
+	const e = mayLook | mayChangeLastID | mayChangeSettings | mayChangeIDs
 	if mentionsAny(sql, "use", "database", "schema", "call", "execute", "end") {
 		return e | mayChangeDatabase
 	}
@@ -227,6 +233,9 @@ func effectOfSet(sql []byte) effect {
 	}
 	if mentionsAny(sql, "sql_mode", "names", "character", "charset", "character_set_client") {
 		e |= mayChangeSettings
+	}
+	if mentionsAny(sql, "insert_id", "auto_increment_increment") {
+		e |= mayChangeSettings | mayChangeIDs
 	}
 	return e
 }
@@ -254,6 +263,9 @@ func (s *session) after(e effect) {
 	}
 	if e&mayChangeSettings != 0 {
 		s.state.environmentKnown = false
+	}
+	if e&mayChangeIDs != 0 || s.state.ids.forced != 0 {
+		s.forgetIDSettings()
 	}
 	if e&mayChangeDatabase != 0 {
 		s.state.environmentKnown, s.state.databaseKnown = false, false

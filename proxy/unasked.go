@@ -28,7 +28,7 @@ func (s *session) insertsElsewhere(sql []byte, prepared bool) bool {
 // alike in every session: its ids are the same whatever the session's settings.
 // It reports false for any other; s.insert has the table.
 func (s *session) planUnlisted(p *plan, sql []byte) bool {
-	if !s.state.lastIDKnown || s.temporary != nil || !parser.Plain(sql) || s.insert.Schema == "" && !s.learnDatabase() {
+	if !s.state.lastIDKnown || s.state.ids.unknown || s.temporary != nil || !parser.Plain(sql) || s.insert.Schema == "" && !s.learnDatabase() {
 		return false
 	}
 	b, err := s.binding(s.insert.Schema, s.insert.Table)

@@ -32,7 +32,7 @@ var writes = []Mutation{
 	{"unread-insert-passes", "an INSERT that cannot be read goes to the server", "proxy/insert.go",
 		`return s.refuseWrites("this INSERT, which`, `return nil; return s.refuseWrites("this INSERT, which`, "TestRefusedForms/mariadb", ""},
 	{"rows-share-an-id", "each row of an INSERT gets the first id of its block", "proxy/plan.go",
-		"return p.first + int64(n)\n", "return p.first + int64(n&^1)\n", "TestInsertIDs/mariadb", ""},
+		"return p.first + int64(n)*p.stride()\n", "return p.first + int64(n&^1)*p.stride()\n", "TestInsertIDs/mariadb", ""},
 	{"hash-bytes-swapped", "the hash vindex maps to other shards than Vitess", "vschema/vindex_hash.go",
 		"binary.BigEndian.AppendUint64", "binary.LittleEndian.AppendUint64", "TestVectors", ""},
 	{"vschema-key-unknown", "a vschema with a key that seqgate does not know is loaded", "vschema/decode.go",

@@ -1,0 +1,186 @@
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// idSettings are the session's variables by which a server makes ids itself.
+type idSettings struct {
+	// unknown says that the session has to be asked, as both may have been set. It does
+	// not come without environmentKnown being false.
+	unknown   bool
+	increment int64 // auto_increment_increment; 0: as the server's global one
+	forced    int64 // insert_id, which the next statement takes that makes an id; 0 for none
+}
+
+// incrementVariable is the distance between the ids of one statement.
+const incrementVariable = "auto_increment_increment"
+
+// maxIncrement bounds that distance: ids in between are gaps, also those of a statement
+// that the server refuses.
+const maxIncrement = 256
+
+// readIDSettings reads what the server answered.
+func readIDSettings(increment, forced string) (ids idSettings, err error) {
+	if ids.increment, err = strconv.ParseInt(increment, 10, 64); err != nil {
+		return ids, fmt.Errorf("read @@%s: %w", incrementVariable, err)
+	}
+	n, err := strconv.ParseUint(forced, 10, 64)
+	if err != nil {
+		return ids, fmt.Errorf("read @@insert_id: %w", err)
+	}
+	ids.forced = int64(min(n, math.MaxInt64)) // no column holds more
+	return ids, nil
+}
+
+func (s *session) forgetIDSettings() {
+	s.state.ids, s.state.environmentKnown = idSettings{unknown: true}, false
+}
+
+// stride gives by how much each id is above the one before.
+func (p *fillPlan) stride() int64 { return max(p.step, 1) }
+
+// span gives how many ids the open rows take, with those between.
+func (p *fillPlan) span() int64 { return (p.open-1)*p.stride() + 1 }
+
+// spread has the ids of a statement with several lie as far apart as native ones do in
+// this session: clients work them out from the first one.
+func (s *session) spread(p *fillPlan) (err error) {
+	if p.open < 2 || p.binding.key.name != "" {
+		return nil
+	}
+	if p.step == 0 {
+		p.step = s.state.ids.increment
+	}
+	if p.step == 0 {
+		p.step, err = s.srv.catalog.increments.of(s.ctx, s.keyspace)
+	}
+	if err == nil && p.step > maxIncrement {
+		return unsupported(fmt.Sprintf("several rows with an %s of %d", incrementVariable, p.step), p.binding.Table,
+			fmt.Sprintf("set it to at most %d, or insert the rows one by one", maxIncrement))
+	}
+	return err
+}
+
+// takeForced gives the ids that SET insert_id has said for this statement. The server,
+// which sees ids of the statement's own, would keep it for a later one.
+func (s *session) takeForced(p *fillPlan) error {
+	if p.forced == 0 {
+		if err := s.useUpInsertID(p); err != nil {
+			return err
+		}
+		p.forced, s.state.ids.forced = s.state.ids.forced, 0
+	}
+	if err := s.spread(p); err != nil {
+		return err
+	}
+	if p.forced > p.binding.Max-p.span()+1 {
+		return columnFull(p.binding, p.forced+p.span()-1)
+	}
+	p.first = p.forced
+	p.noteForced()
+	return nil
+}
+
+// useUpInsertID has the server forget the value of SET insert_id. MySQL would make 0 of a
+// 0 there: it takes a row that uses the value.
+func (s *session) useUpInsertID(p *fillPlan) error {
+	if s.mariaDB {
+		return s.quietly("SET insert_id = 0")
+	}
+	table := quoteIdentifier(cmp.Or(s.state.database, s.keyspace.Database)) + ".`seqgate insert_id`"
+	err := s.quietly("CREATE TEMPORARY TABLE " + table + " (i BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY) SELECT NULL AS i")
+	var refused *serverError
+	if errors.As(err, &refused) {
+		return unsupported("SET insert_id in a session that cannot make a temporary table ("+refused.text()+"),", p.binding.Table,
+			"grant CREATE TEMPORARY TABLES, or write the id into the statement")
+	}
+	if err != nil {
+		return err
+	}
+	s.setLastID(s.state.lastID, uint64(s.state.ids.forced))
+	if err := s.quietly("DROP TEMPORARY TABLE " + table); err != nil || p.wrap {
+		return err
+	}
+	return s.restoreLastID()
+}
+
+// noteForced has the sequence learn of the ids as of any that a client writes.
+func (p *fillPlan) noteForced() {
+	last := p.id(int(p.open) - 1)
+	if p.highest == 0 {
+		p.lowest = p.first
+	}
+	p.lowest, p.highest = min(p.lowest, p.first), max(p.highest, last)
+}
+
+// increments are the servers' own settings of the distance, as sessions get them that do
+// not set it.
+type increments struct {
+	mu    sync.Mutex
+	known map[*Keyspace]knownIncrement
+}
+
+type knownIncrement struct {
+	value int64
+	asked time.Time
+}
+
+// of gives the distance on a keyspace's server, at most a second old.
+func (i *increments) of(ctx context.Context, k *Keyspace) (int64, error) {
+	i.mu.Lock()
+	known, ok := i.known[k]
+	i.mu.Unlock()
+	if ok && time.Since(known.asked) < catalogFresh {
+		return known.value, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	defer cancel()
+	asked := time.Now()
+	var n int64
+	if err := k.DB.QueryRowContext(ctx, "SELECT @@global."+incrementVariable).Scan(&n); err != nil {
+		if ok {
+			return known.value, nil // the server is away: its settings hold as long
+		}
+		return 0, fmt.Errorf("ask the server for its %s: %w", incrementVariable, err)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.known == nil {
+		i.known = make(map[*Keyspace]knownIncrement)
+	}
+	i.known[k] = knownIncrement{n, asked}
+	return n, nil
+}
+
+// increment gives the distance in a session in front of shards.
+func (r *router) increment(shards []*Keyspace) (n int64, err error) {
+	if _, changed := r.settings.changed[incrementVariable]; changed {
+		if err := r.settings.settle(); err != nil {
+			return 0, err
+		}
+	}
+	held, ok := r.settings.held[incrementVariable]
+	if !ok {
+		for _, shard := range shards[:min(len(shards), 3)] { // the first may be away
+			if n, err = r.s.srv.catalog.increments.of(r.s.ctx, shard); err == nil {
+				break
+			}
+		}
+		return n, err
+	}
+	_, value, _ := strings.Cut(held.text, "=")
+	numbers := numbersIn([]byte(value)) // which may stand in a CAST
+	if len(numbers) != 1 {
+		return 0, fmt.Errorf("the session's %s cannot be read from %q", incrementVariable, held.text)
+	}
+	return int64(numbers[0]), nil
+}
