@@ -276,6 +276,7 @@ func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Nam
 	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(),
 		Unsigned:      strings.Contains(strings.ToLower(column.columnType), "unsigned"),
 		approximate:   column.isApproximate(),
+		whole:         column.isInteger(),
 		Transactional: e.table.transactional(), Max: column.max(), Sequence: name}
 	for i := range e.table.columns {
 		if !e.table.columns[i].invisible() {

@@ -77,6 +77,7 @@ func (s *session) planValues(p plan, sql []byte, b *Binding, prepared bool) (pla
 		return p, err
 	}
 	p.fill.foundRows, p.fill.keys, p.fill.variables = s.has(mysql.CLIENT_FOUND_ROWS), keys, variables
+	p.fill.appends = p.fill.appendsID(sql)
 	if bound != nil {
 		p.fill.bound, p.fill.wrap = bound, false
 	}
@@ -328,7 +329,7 @@ func columnFull(b *Binding, id int64) error {
 // fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to
 // be told apart, and its id told to the client, as a native column does.
 func (s *session) fillOptions(p *fillPlan) parser.FillOptions {
-	return parser.FillOptions{TellUpdated: p.upsert && p.wrap && !p.returning}
+	return parser.FillOptions{TellUpdated: p.tellsUpdated()}
 }
 
 func appendID(dst []byte, id int64, wrap bool) []byte {
@@ -355,7 +356,7 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 		var refused *serverError
 		if errors.As(err, &refused) {
 			// LAST_INSERT_ID(id) may have been evaluated before it failed.
-			s.state.restore = s.state.restore || p.wrap
+			s.state.restore = s.state.restore || p.wrap || p.appends
 			s.forgetIfStale(refused)
 		}
 		return err
@@ -405,7 +406,7 @@ func (s *session) settleExplicit(p *fillPlan, t target) error {
 		return err
 	}
 	if p.reports() && ok.affectedRows > 0 && ok.insertID == 0 {
-		ok.insertID = uint64(p.explicit)
+		ok.insertID = p.toldExplicit()
 	}
 	return s.replyOK(ok)
 }

@@ -12,6 +12,7 @@ type Binding struct {
 	AutoIncrement bool     // the server's own column has AUTO_INCREMENT
 	Unsigned      bool     // the column takes no negative values
 	approximate   bool     // the column is a FLOAT or DOUBLE
+	whole         bool     // it is of an integer type
 	Transactional bool     // the table's engine can undo a statement
 	Max           int64    // the largest id that the column's type holds
 	Columns       []string // the table's columns that an INSERT without a column list fills, in order
@@ -60,6 +61,7 @@ type fillPlan struct {
 	// LAST_INSERT_ID() too: that would give the new id.
 	wrap        bool
 	readsLastID bool // the text uses LAST_INSERT_ID()
+	appends     bool // of an upsert that does so: see appendsID
 	// ignore: rows may be left out; upsert: rows may change others instead.
 	ignore, upsert bool
 	replace        bool         // REPLACE
@@ -95,8 +97,11 @@ func (p *fillPlan) id(n int) int64 {
 // rewrites reports whether the statement cannot go to the server as it came: an
 // id is open, or the id of a row that was there has to be learned.
 func (p *fillPlan) rewrites() bool {
-	return p.open > 0 || p.upsert && p.wrap && !p.binding.AutoIncrement && !p.returning
+	return p.open > 0 || p.tellsUpdated() && !p.binding.AutoIncrement
 }
+
+// tellsUpdated reports whether the statement is made to tell the id of a row that was there.
+func (p *fillPlan) tellsUpdated() bool { return p.upsert && !p.returning && (p.wrap || p.appends) }
 
 // runsFilled reports whether an execution is of the filled statement, not of the
 // client's own.
@@ -139,6 +144,20 @@ func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m par
 	}
 	return p, nil
 }
+
+// clip gives a row's own id as its column stores it, where that is no error.
+func (b *Binding) clip(id int64) int64 {
+	switch {
+	case !b.whole:
+		return id
+	case b.Unsigned:
+		return min(max(id, 0), b.Max)
+	}
+	return min(max(id, -b.Max-1), b.Max)
+}
+
+// toldExplicit gives the last row's own id as a server tells it.
+func (p *fillPlan) toldExplicit() uint64 { return uint64(p.binding.clip(p.explicit)) }
 
 // noteExplicit takes in what the next row says of its own id.
 func (p *fillPlan) noteExplicit(slot parser.Slot) {
@@ -188,11 +207,11 @@ func (p *fillPlan) needsProbe(o outcome) bool {
 // needsProbe asked for it. old is LAST_INSERT_ID() before the statement.
 func (p *fillPlan) settle(o outcome, inserted, old uint64) verdict {
 	actual := old
-	if p.wrap && o.reported != 0 {
+	if (p.wrap || p.appends) && o.reported != 0 {
 		actual = o.reported
 	}
 	if p.open == 0 && o.affected == 1 && !p.fromQuery && (o.reported == 0 || p.prepared && o.reported == uint64(p.explicit)) {
-		return verdict{insertID: uint64(p.explicit), lastID: old, actual: actual}
+		return verdict{insertID: p.toldExplicit(), lastID: old, actual: actual}
 	}
 	if !p.needsProbe(o) {
 		inserted = p.inserted(o)
@@ -200,10 +219,10 @@ func (p *fillPlan) settle(o outcome, inserted, old uint64) verdict {
 	switch {
 	case inserted != 0:
 		return verdict{insertID: inserted, lastID: inserted, actual: actual}
-	case !p.wrap:
+	case !p.wrap && !p.appends:
 		return verdict{insertID: o.reported, unknown: true}
 	case p.ignore && !p.upsert && o.affected > 0 && p.hasExplicit:
-		return verdict{insertID: uint64(p.explicit), lastID: old, actual: actual}
+		return verdict{insertID: p.toldExplicit(), lastID: old, actual: actual}
 	case p.upsert && p.changed(o) && !p.fromQuery:
 		return verdict{insertID: o.reported, lastID: old, actual: actual}
 	}

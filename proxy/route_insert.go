@@ -304,6 +304,7 @@ func (in *shardedInsert) judge() (err error) {
 		return err
 	}
 	in.fill.foundRows, in.fill.keys = s.has(mysql.CLIENT_FOUND_ROWS), keys
+	in.fill.appends = in.fill.appendsID(in.sql)
 	in.kind, in.effect = s.kindOfFill(&in.fill, in.effect)
 	return nil
 }

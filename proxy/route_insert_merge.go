@@ -38,7 +38,7 @@ func (in *shardedInsert) merge(parts []insertPart) okPacket {
 		}
 	}
 	if in.tellsLastRow(all) {
-		all.insertID = uint64(in.fill.explicit)
+		all.insertID = in.fill.toldExplicit()
 	}
 	lastID := old
 	if in.isNew(all.insertID) || in.effect&mayChangeLastID != 0 && all.insertID != 0 {

@@ -47,7 +47,7 @@ func (s *session) planUnlisted(p *plan, sql []byte) bool {
 	if err != nil {
 		return false
 	}
-	fill.foundRows = s.has(mysql.CLIENT_FOUND_ROWS)
+	fill.foundRows, fill.appends = s.has(mysql.CLIENT_FOUND_ROWS), fill.appendsID(sql)
 	p.kind, p.effect, p.fill = planFill, s.effectOfFill(&fill), fill
 	return true
 }
