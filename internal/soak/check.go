@@ -28,7 +28,8 @@ func (v Violation) String() string {
 //   - an answer: each call ends in time, with its ids or an error that a fault explains; without an error in [History.Calm];
 //   - rows: those that were committed are there, with the ids that their client was told; no others are;
 //   - unique: no two calls were given the same id, whether or not a client heard of it;
-//   - increasing: of two calls to one process, the one that began after the other had ended has the larger ids;
+//   - increasing: of two calls to one process, the one that began after the other had ended has the larger ids; of an
+//     ordered sequence of any two calls that were answered;
 //   - ahead: next_id is above every id that was given;
 //   - gaps: the ids that were reserved and not given are no more than the faults and the calls explain: see [Fault.Lost].
 func (h *History) Check() []Violation {
@@ -54,6 +55,9 @@ func (h *History) promises() (map[string][]Call, []Violation) {
 		vs = append(vs, unique(ts[name])...)
 		if s, ok := h.Sequences[name]; ok {
 			vs = append(vs, increasing(ts[name])...)
+			if s.Ordered {
+				vs = append(vs, ordered(ts[name])...)
+			}
 			vs = append(vs, ahead(s, ts[name])...)
 		}
 	}
@@ -156,6 +160,21 @@ func increasing(calls []Call) (vs []Violation) {
 		}
 		if c.Outcome != Lost && (!ok || c.End < e.End) {
 			earliest[c.Process] = c
+		}
+	}
+	return vs
+}
+
+// ordered finds ids that went backwards from one process to another. A call without an answer may have been given its
+// ids after it ended for the client.
+func ordered(calls []Call) (vs []Violation) {
+	var earliest *Call // of the calls with larger ids, the one that ended first
+	for _, c := range slices.Backward(calls) {
+		if earliest != nil && earliest.End < c.Begin && earliest.Process != c.Process {
+			vs = append(vs, Violation{"increasing", fmt.Sprintf("ids of the ordered %s went backwards", c.Sequence), []Call{*earliest, c}})
+		}
+		if c.Outcome == Done && (earliest == nil || c.End < earliest.End) {
+			earliest = &c
 		}
 	}
 	return vs

@@ -42,7 +42,7 @@ func sound() *History {
 			{"a", 13, 2, 3, 0}, // the answer was lost, not the row
 		},
 		Faults:    []Fault{{Span: at(5, 6), What: "kill", Lost: 6}},
-		Sequences: map[string]Sequence{"a": {1, 21}},
+		Sequences: map[string]Sequence{"a": {Begin: 1, End: 21}},
 		Calm:      at(20, 30),
 	}
 }
@@ -74,6 +74,11 @@ func TestCheck(t *testing.T) {
 		{"blocks overlap", func(h *History) { h.Calls[2].N, h.Calls[2].First = 2, 10 }, "unique", []string{"1.3", "2.1"}},
 		{"id acknowledged, and in the row of a call that failed", func(h *History) { h.Calls[4].First = 13 }, "unique", []string{"2.2", "2.3"}},
 		{"ids of one process go backwards", func(h *History) { h.Calls[7].Span = at(2, 3) }, "increasing", []string{"3.1", "1.3"}},
+		{"ids of an ordered sequence go backwards", func(h *History) {
+			h.Sequences["a"] = Sequence{Begin: 1, End: 21, Ordered: true}
+			h.Calls[1].Span = at(0, 1)
+			h.Calls[3].Span, h.Calls[4].Span = at(0, 3), at(0, 3) // call 1.3 begins after them
+		}, "increasing", []string{"2.2", "1.3"}},
 		{"acknowledged row missing", func(h *History) { h.Rows = h.Rows[1:] }, "rows", []string{"1.1"}},
 		{"half a statement missing", func(h *History) { h.Rows = slices.Delete(h.Rows, 2, 3) }, "rows", []string{"1.2"}},
 		{"row with another id", func(h *History) { h.Rows[3].ID = 14 }, "rows", []string{"2.1"}},
@@ -83,9 +88,9 @@ func TestCheck(t *testing.T) {
 		{"rolled back row there", func(h *History) { h.Rows = append(h.Rows, Row{"a", 4, 1, 3, 0}) }, "rows", []string{"1.3"}},
 		{"half an unanswered statement there", func(h *History) { h.Rows = append(h.Rows, Row{"a", 14, 2, 4, 0}) }, "rows", []string{"2.4"}},
 		{"row of no call", func(h *History) { h.Rows = append(h.Rows, Row{"a", 15, 9, 9, 0}) }, "rows", nil},
-		{"row behind an id", func(h *History) { h.Sequences["a"] = Sequence{1, 13} }, "ahead", []string{"2.3"}},
-		{"too many ids lost", func(h *History) { h.Sequences["a"] = Sequence{1, 31} }, "gaps", nil},
-		{"another sequence's fault", func(h *History) { h.Faults[0].Sequence = "b"; h.Sequences["a"] = Sequence{1, 28} }, "gaps", nil},
+		{"row behind an id", func(h *History) { h.Sequences["a"] = Sequence{Begin: 1, End: 13} }, "ahead", []string{"2.3"}},
+		{"too many ids lost", func(h *History) { h.Sequences["a"] = Sequence{Begin: 1, End: 31} }, "gaps", nil},
+		{"another sequence's fault", func(h *History) { h.Faults[0].Sequence = "b"; h.Sequences["a"] = Sequence{Begin: 1, End: 28} }, "gaps", nil},
 		{"call hangs", func(h *History) { h.Calls[6].Outcome = Hung }, "an answer", []string{"2.4"}},
 		{"unexpected error", func(h *History) { h.Calls[6].Outcome = Unexpected }, "an answer", []string{"2.4"}},
 		{"error without a fault", func(h *History) {

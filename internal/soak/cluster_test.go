@@ -24,11 +24,13 @@ import (
 var tables = []struct {
 	name, column, refill string
 	cache                int64
+	ordered              bool
 }{
-	{"locked", "BIGINT PRIMARY KEY", sequence.StrategyForUpdate, 3},
-	{"swapped", "BIGINT AUTO_INCREMENT, KEY (id)", sequence.StrategyCAS, 5},
-	{"incremented", "BIGINT AUTO_INCREMENT, KEY (id)", sequence.StrategyIncrement, 8},
-	{"mixed", "BIGINT AUTO_INCREMENT, KEY (id)", "", 5},
+	{"locked", "BIGINT PRIMARY KEY", sequence.StrategyForUpdate, 3, false},
+	{"swapped", "BIGINT AUTO_INCREMENT, KEY (id)", sequence.StrategyCAS, 5, false},
+	{"incremented", "BIGINT AUTO_INCREMENT, KEY (id)", sequence.StrategyIncrement, 8, false},
+	{"mixed", "BIGINT AUTO_INCREMENT, KEY (id)", "", 5, false},
+	{"ordered", "BIGINT PRIMARY KEY", sequence.StrategyIncrement, 5, true},
 }
 
 // settings are those of the gates.
@@ -76,7 +78,7 @@ func newCluster(t *testing.T, s *servertest.Server, binary string) *cluster {
 		c.exec(t, fmt.Sprintf("CREATE TABLE %s (id %s, client INT, number INT, pos INT)", table.name, table.column),
 			sequence.CreateTableSQL(database, table.name+"_seq"), sequence.InsertRowSQL(database, table.name+"_seq", 1, table.cache))
 		if table.refill != "" {
-			overrides = append(overrides, fmt.Sprintf("main.%s_seq: {refill: %s}", table.name, table.refill))
+			overrides = append(overrides, fmt.Sprintf("main.%s_seq: {refill: %s, ordered: %v}", table.name, table.refill, table.ordered))
 		}
 	}
 	for _, set := range settings {

@@ -219,8 +219,9 @@ func (f *faults) setCache(t *testing.T, rng *rand.Rand) Fault {
 }
 
 // setBack sets each sequence back while one gate is the only one to use it. That one must raise it above all it was given;
-// of ids given to others it cannot know.
-func (f *faults) setBack(t *testing.T, seed uint64) {
+// of ids given to others it cannot know. That next_id has moved does not say that it was given what lies below: its answer may
+// have been lost. An id that it gives does.
+func (f *faults) setBack(t *testing.T, seed uint64, probe *client) {
 	t.Helper()
 	alone := int(seed % uint64(len(f.cluster.gates)))
 	for i, g := range f.cluster.gates {
@@ -234,7 +235,7 @@ func (f *faults) setBack(t *testing.T, seed uint64) {
 	for range setBacks {
 		for _, table := range tables {
 			// From here on the latest ids are those of this gate.
-			f.cluster.awaitNextID(t, table.name, f.cluster.nextID(t, table.name))
+			probe.awaitID(t, f.cluster.gates[alone], table.name, f.cluster.nextID(t, table.name))
 			begin := f.cluster.since()
 			edit := "UPDATE " + table.name + "_seq SET next_id = 1"
 			f.cluster.exec(t, edit)

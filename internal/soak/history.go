@@ -82,7 +82,10 @@ type Fault struct {
 }
 
 // Sequence is the next_id of a sequence's row before the first call and after the last.
-type Sequence struct{ Begin, End int64 }
+type Sequence struct {
+	Begin, End int64
+	Ordered    bool // its ids increase over all processes
+}
 
 // Row is a row of the table that a sequence fills. Its payload names the call that inserted it.
 type Row struct {

@@ -69,7 +69,7 @@ func round(t *testing.T, s *servertest.Server, binary string, seed uint64) {
 	probe := newClient(clients+1, c, seed)
 	probe.awaitAll(t)
 	h.Calm = AwaitCalm(t, c.since, calmTime, c.direct)
-	f.setBack(t, seed)
+	f.setBack(t, seed, probe)
 	h.Calls, h.Faults = append(stop(), probe.calls...), f.done
 
 	for _, g := range c.gates {
@@ -84,7 +84,7 @@ func round(t *testing.T, s *servertest.Server, binary string, seed uint64) {
 	}
 	for _, table := range tables {
 		h.Rows = append(h.Rows, c.rows(t, table.name)...)
-		h.Sequences[table.name] = Sequence{Begin: 1, End: c.nextID(t, table.name)}
+		h.Sequences[table.name] = Sequence{Begin: 1, End: c.nextID(t, table.name), Ordered: table.ordered}
 	}
 	report(t, h)
 	t.Logf("%s; all back %v after the last fault", h.Summary(), ms(h.Calm.Begin-shaken))
@@ -122,6 +122,16 @@ func (c *client) awaitAll(t *testing.T) {
 						recoveryTimeout, g.process().Name, table.name, c.calls[len(c.calls)-1])
 				}
 			}
+		}
+	}
+}
+
+// awaitID inserts through a gate until it has an id from n on, so that the gate's process was given such.
+func (c *client) awaitID(t *testing.T, g *gate, table string, n int64) {
+	t.Helper()
+	for begun := time.Now(); !c.insertOnce(g, table) || c.calls[len(c.calls)-1].First < n; {
+		if time.Since(begun) > recoveryTimeout {
+			t.Fatalf("process %s gives %s no id from %d on in %v: %s", g.process().Name, table, n, recoveryTimeout, c.calls[len(c.calls)-1])
 		}
 	}
 }
