@@ -55,9 +55,19 @@ func (k *keyedSequences) get(name sequence.Name) (*keyed.Sequence, error) {
 	}
 	s := keyed.Open(keyspace.Refills, name, keyed.Config{
 		Address: k.address, Forward: k.peers.ask, Lease: k.cfg.Sequences.Lease,
-		Timeout: max(k.cfg.Sequences.Timeout, 2*k.cfg.Sequences.Lease), Logger: k.log})
+		Timeout: max(k.cfg.Sequences.Timeout, 2*k.cfg.Sequences.Lease), Logger: k.log,
+		Declared: k.cfg.isKeyed(name.Keyspace, name.Table), Ended: func(s *keyed.Sequence) { k.forget(name, s) }})
 	k.open[name] = s
 	return s, nil
+}
+
+// forget has the next get of that name open it anew: s has ended, as whatever is asked for a key and counts by none.
+func (k *keyedSequences) forget(name sequence.Name, s *keyed.Sequence) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.closed && k.open[name] == s {
+		delete(k.open, name)
+	}
 }
 
 // snapshot returns the status of every sequence, by its name.
