@@ -60,7 +60,7 @@ func (s *Sequence) Observe(first, last int64) {
 
 // Passed reports whether [Sequence.Observe] does nothing for an id, as s gives larger ones only. It costs nanoseconds.
 func (s *Sequence) Passed(id int64) bool {
-	return id < 1 || !s.spread && (s.current.Load().isPast(id) || s.ordered && !s.Above(id))
+	return id < 1 || !s.spread && (s.current.Load().isPast(id) || s.ordered.Load() && !s.Above(id))
 }
 
 // gives reports whether the store may have given that id, or may give it soon.

@@ -29,8 +29,8 @@ type Sequence struct {
 
 	name    Name
 	store   Store
-	ordered bool
-	spread  bool // the ids come from several rows: one that is above an id says nothing of the others
+	ordered atomic.Bool // see Settings; written with mu held, and never unset
+	spread  bool        // the ids come from several rows: one that is above an id says nothing of the others
 	cfg     Config
 	tracer  Tracer // of cfg, which may change; nil: nobody is told
 
@@ -56,6 +56,8 @@ type Sequence struct {
 	step      int64 // wanted size of the next block; 0: the row's cache
 	pace      pace  // when the latest refill began
 	advance   advance
+	unmarked  bool        // it was logged that the table does not say that s is ordered
+	looked    time.Time   // when the table's comment was last looked at
 	until     time.Time   // when what is in memory ends; zero: never
 	ending    *time.Timer // runs end then
 	stats     stats
@@ -72,7 +74,8 @@ type waiter struct {
 }
 
 func newSequence(name Name, set Settings, cfg Config) *Sequence {
-	s := &Sequence{name: name, store: set.Store, ordered: set.Ordered, spread: isSpread(set.Store), cfg: cfg, tracer: cfg.Tracer, stop: make(chan struct{})}
+	s := &Sequence{name: name, store: set.Store, spread: isSpread(set.Store), cfg: cfg, tracer: cfg.Tracer, stop: make(chan struct{})}
+	s.ordered.Store(set.Ordered)
 	s.ctx, s.abort = context.WithCancel(context.Background())
 	s.current.Store(newSegment(Range{}))
 	return s
@@ -276,7 +279,7 @@ func (s *Sequence) runsOut(rest int64) bool {
 
 // isWarm reports whether the sequence has turned warm. s.mu is held.
 func (s *Sequence) isWarm(now time.Time) bool {
-	if s.ordered {
+	if s.ordered.Load() {
 		return false
 	}
 	if len(s.waiters) > 1 || adaptive.IsWarm(s.stats.refills, now.Sub(s.stats.opened)) {

@@ -11,7 +11,11 @@ import (
 // table, behind 'vitess_sequence', where Vitess does not look.
 type Options struct {
 	Start, Min, Max int64 // 0: not given
+	Ordered         bool  // see [Settings]: a word of its own
 }
+
+// orderedWord is Options.Ordered in a comment.
+const orderedWord = "ordered"
 
 // Comment returns the comment of the table of a sequence with these options.
 func (o Options) Comment() string {
@@ -21,6 +25,9 @@ func (o Options) Comment() string {
 			text += fmt.Sprintf(" %s=%d", option.name, *option.value)
 		}
 	}
+	if o.Ordered {
+		text += " " + orderedWord
+	}
 	return text
 }
 
@@ -28,6 +35,9 @@ func (o Options) Comment() string {
 func (o Options) In(text string) string {
 	var words []string
 	for _, word := range strings.Fields(text) {
+		if word == orderedWord {
+			continue
+		}
 		if name, _, _ := strings.Cut(word, "="); !slices.ContainsFunc(o.list(), func(option option) bool { return option.name == name }) {
 			words = append(words, word)
 		}
@@ -42,6 +52,7 @@ func ParseComment(text string) (o Options, ok bool) {
 		return o, false
 	}
 	for _, word := range strings.Fields(text) {
+		o.Ordered = o.Ordered || word == orderedWord
 		name, value, _ := strings.Cut(word, "=")
 		for _, option := range o.list() {
 			if n, err := strconv.ParseInt(value, 10, 64); err == nil && name == option.name {

@@ -154,7 +154,7 @@ func connection(ctx context.Context, db *sql.DB, q Request) (turn, *sql.Conn, er
 // on runs f on the table of q, and closes conn or gives it back to its pool.
 func (q Request) on(conn *sql.Conn, f func(t table) error) error {
 	defer conn.Close() // that of a broken connection fails
-	err := f(table{q, conn})
+	err := f(table{Request: q, conn: conn})
 	if err != nil && IsTemporary(err) {
 		discard(conn)
 	}

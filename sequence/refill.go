@@ -86,7 +86,9 @@ func (s *Sequence) nextRequest() (req Request, ok bool) {
 	if s.stats.cache > 0 && s.stats.max > 0 {
 		req.Max = s.stats.max
 	}
-	if s.ordered && ok {
+	req.Order = s.ordered.Load()
+	req.Again = s.lookAgain(req)
+	if req.Order && ok {
 		req, ok = s.askExactly(req)
 	} else {
 		req.Need, req.Tail, req.Step = s.needs()
@@ -99,6 +101,9 @@ func (s *Sequence) nextRequest() (req Request, ok bool) {
 func (s *Sequence) needs() (need, tail, step int64) {
 	if len(s.waiters) == 0 {
 		return 1, 0, s.step
+	}
+	for _, w := range s.waiters {
+		w.asked = true // in case that the sequence turns out to be ordered
 	}
 	first := s.waiters[0]
 	if !first.passed {
@@ -125,6 +130,7 @@ func (s *Sequence) settle(req Request, res Reservation, err error) bool {
 	defer s.mu.Unlock()
 	switch {
 	case err == nil:
+		s.order(res)
 		rewound := res.Raised || s.hasMoved(res.Server)
 		s.succeeded(res)
 		s.arrive(res, rewound)
@@ -163,7 +169,7 @@ func (s *Sequence) arrive(res Reservation, rewound bool) {
 		s.endAt(res.Until)
 	}
 	switch {
-	case s.ordered && !s.closed: // else it is handed back
+	case s.ordered.Load() && !s.closed: // else it is handed back
 		s.stats.dropped += s.serve(block).N
 	case len(s.waiters) == 0:
 		s.next = s.join(s.next, block)
@@ -185,7 +191,7 @@ func (s *Sequence) first() (int64, bool) {
 func (s *Sequence) serve(ids Range) Range {
 	waiting := s.waiters[:0]
 	for _, w := range s.waiters {
-		if w.n > ids.N || s.ordered && !w.asked {
+		if w.n > ids.N || s.ordered.Load() && !w.asked {
 			w.passed = true
 			waiting = append(waiting, w)
 			continue

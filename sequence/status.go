@@ -77,7 +77,7 @@ func (s *Sequence) Status() Status {
 	defer s.mu.Unlock()
 	now, rest := s.now(), s.current.Load().rest()
 	st := Status{
-		Name: s.name, Last: cmp.Or(s.stats.max, s.cfg.Max), Current: rest, Next: s.next, Given: s.given.Load(), Observed: s.advance.seen, Ordered: s.ordered,
+		Name: s.name, Last: cmp.Or(s.stats.max, s.cfg.Max), Current: rest, Next: s.next, Given: s.given.Load(), Observed: s.advance.seen, Ordered: s.ordered.Load(),
 		Cache: s.stats.cache, Step: s.stats.block, Warm: s.warm,
 		Rate: s.stats.meter.rate(now), Runway: s.stats.meter.runway(rest.N+s.next.N, now),
 		Values: now.consumed, Conflicts: s.conflicts.Load(), RefillTimes: s.refillTimes.Snapshot(), WaitTimes: s.waitTimes.Snapshot(),

@@ -75,6 +75,8 @@ type Request struct {
 	Need  int64 // ids that must be there in one contiguous block, 1 to MaxN
 	Tail  int64 // unused ids that the process has right up to After: they count towards Need when the block adjoins them
 	Step  int64 // wanted size of the block; 0, or less than the row's cache: the cache
+	Order bool  // the sequence is to be ordered: its table is to say so
+	Again bool  // the table's comment is to be looked at once more
 	Exact bool  // the block holds just Need ids: Tail, Step and the row's cache do not count
 	After int64 // the largest id this process was ever given, 0 for none: the block lies above it
 	Max   int64 // last id allowed; 0: 2^63-1
@@ -94,6 +96,11 @@ type Reservation struct {
 	Found  int64 // next_id as it was before
 	Raised bool  // the row was behind Request.After
 	Max    int64 // last id allowed, as Request.Max or the table's comment says; 0: 2^63-1
+
+	// Ordered says that the table's comment wants the sequence ordered. The block then holds just Need ids.
+	Ordered bool
+	// Unmarked is why the table could not be made to say that, as Request.Order asks for.
+	Unmarked error
 
 	// Until says when ids of the block that are still in memory are to be dropped, by the clock; zero: never.
 	Until time.Time

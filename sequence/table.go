@@ -16,6 +16,9 @@ const comment = "vitess_sequence"
 type table struct {
 	Request
 	conn *sql.Conn
+
+	ordered  bool  // see Reservation
+	unmarked error // see Reservation
 }
 
 // reserve has a strategy make its attempt on one connection of db.
@@ -25,7 +28,7 @@ func reserve(ctx context.Context, db *sql.DB, q Request, how strategy) (res Rese
 			return err
 		}
 		res, err = t.reserveHere(ctx, how)
-		res.Max = t.Max
+		res.Max, res.Ordered, res.Unmarked = t.Max, t.ordered, t.unmarked
 		return err
 	})
 	if err != nil {
@@ -51,10 +54,11 @@ func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``
 // KeyedComment begins the comment of the tables of package keyed. Their rows are of another kind.
 const KeyedComment = "seqgate_keyed"
 
-// check finds out whether the table says that it is a sequence, and which id is its last. It is asked before the first
-// block only.
+// check finds out whether the table says that it is a sequence, which id is its last, and whether its ids are ordered. It is
+// asked before the first block only.
 func (t *table) check(ctx context.Context) error {
 	if t.Cache > 0 {
+		t.lookAgain(ctx)
 		return nil
 	}
 	var text string
@@ -75,9 +79,11 @@ func (t *table) check(ctx context.Context) error {
 		return t.problem(ErrNotSequence, nil, "is not a sequence: the comment of its table does not contain '%s'; if it is meant to be one, run: ALTER TABLE %s COMMENT '%s'",
 			comment, t.sqlName(), comment)
 	}
-	if o, _ := ParseComment(text); o.Max > 0 {
+	o, _ := ParseComment(text)
+	if o.Max > 0 {
 		t.Max = min(t.last(), o.Max)
 	}
+	t.order(ctx, text, o)
 	return nil
 }
 

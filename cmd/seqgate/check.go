@@ -171,6 +171,7 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 		c.note(name, "there is no row with id = 0: it is made when first used, or by seqgate init")
 		return nil
 	}
+	c.checkOrdered(name, t)
 	last := t.maxValue()
 	for _, fault := range rowFaults(quoted, rows, last) {
 		faults = append(faults, fault)

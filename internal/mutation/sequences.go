@@ -38,7 +38,7 @@ var sequences = []Mutation{
 	{"hand-back-forgotten", "a clean stop keeps its unused ids", "sequence/close.go",
 		"errors.Join(s.flush(ctx), s.handBack(ctx))", "errors.Join(s.flush(ctx))", "TestCloseHandsBack", ""},
 	{"ordered-late-caller", "in an ordered sequence a caller gets ids of an attempt that began before it came", "sequence/refill.go",
-		"s.ordered && !w.asked", "s.ordered && w.n < 0", "TestOrderedCallerLeaves", ""},
+		"s.ordered.Load() && !w.asked", "s.ordered.Load() && w.n < 0", "TestOrderedCallerLeaves", ""},
 	{"explicit-unseen", "an explicit id is not kept free of a block that was under way", "sequence/advance.go",
 		"return max(s.given.Load(), s.advance.seen)", "return s.given.Load()", "TestObserveDuringRefill", ""},
 	{"explicit-not-skipped", "an explicit id of the current segment is given again", "sequence/advance.go",

@@ -1,0 +1,17 @@
+package main
+
+import "github.com/seqgate/seqgate/sequence"
+
+// checkOrdered tells of a sequence that one of configuration and table says to be ordered. The table's word counts for all.
+func (c *checker) checkOrdered(name tableName, t *dbTable) {
+	configured := c.cfg.Sequences.Of(name.keyspace, name.table).Ordered
+	o, ok := sequence.ParseComment(t.comment)
+	switch {
+	case !ok || configured == o.Ordered:
+	case configured:
+		c.note(name, "it is ordered by this configuration, and its table does not say so to others yet: the first seqgate that uses it writes that into the comment; "+
+			"those that hold ids of it go on with them until their next refill")
+	default:
+		c.note(name, "it is ordered, as the comment of its table says")
+	}
+}
