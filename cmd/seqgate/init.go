@@ -22,16 +22,20 @@ gives later: run it before clients use seqgate, or again when they all do, and a
 for which a shard would have to answer that is away stays as it is; the others are made. A sequence whose stripes lie on
 several servers is made when all answer; later, the stripes of those that answer are raised.
 
+A row that is missing in a table that is there, and a table that is known to have been used, are not made anew: processes that run may hold ids of
+them in memory, which would be given twice. With --stopped they are: say so when all that use the sequence have ended.
+
 Where generators of type snowflake lease their worker ids in a table, it makes that table, too.`
 
 // runInit is `seqgate init`.
 func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
 	var from source
 	s := seeder{editor: editor{out: stdout}}
-	fs := newFlags("init", "--config FILE | --upstream DSN [--cache N] [--dry-run] [TABLE ...]", initAbout, stdout)
+	fs := newFlags("init", "--config FILE | --upstream DSN [--cache N] [--dry-run] [--stopped] [TABLE ...]", initAbout, stdout)
 	from.flags(fs)
 	cache := countFlag(fs, "cache", sequence.DefaultCache, "`N` ids that a new sequence reserves at once, from 1")
 	fs.BoolVar(&s.dryRun, "dry-run", false, "print the SQL and run none of it; rows of stripes and sections are told in comments")
+	fs.BoolVar(&s.stopped, "stopped", false, "all processes that use the sequences have ended: make rows and tables anew that are gone")
 	tables, err := parseArgs(fs, args)
 	if err != nil {
 		return err
@@ -132,11 +136,15 @@ type seed struct {
 type seeder struct {
 	editor
 	cluster *cluster
+	stopped bool // nobody holds ids in memory
 }
 
 // run does every sequence that it can, and returns what went wrong with the others. The ids in use are read when all
 // tables are there: from then on seqgate fills from a sequence, or refuses.
 func (s seeder) run(ctx context.Context, seeds []seed) error {
+	if err := s.lock(ctx, seeds); err != nil {
+		return err
+	}
 	for i := range seeds {
 		seeds[i].err = s.makeTable(ctx, seeds[i].binding)
 	}
@@ -178,6 +186,9 @@ func (s seeder) makeTable(ctx context.Context, b binding) error {
 	}
 	t, exists := at.table(b.sequence.table)
 	if !exists {
+		if err := s.neverUsed(ctx, at, b.sequence.table); err != nil {
+			return err
+		}
 		return s.create(ctx, at, b.sequence.table)
 	}
 	if faults := t.sequenceFaults(at.quoted(b.sequence.table)); len(faults) > 0 {
@@ -199,7 +210,11 @@ func (s seeder) raise(ctx context.Context, d seed) error {
 	if s.cluster.isStriped(d.sequence) {
 		return s.seedStriped(ctx, at, d.sequence.table, next, d.cache)
 	}
-	return s.edit(ctx, at, d.sequence, raiseTo(next, d.cache))
+	decide := raiseTo(next, d.cache)
+	if _, exists := at.table(d.sequence.table); exists {
+		decide = s.unlessGone(decide)
+	}
+	return s.edit(ctx, at, d.sequence, decide)
 }
 
 // first returns the first id that the sequence may give, and tells of tables that do not exist yet.

@@ -121,9 +121,16 @@ func (s seeder) seedKeyed(ctx context.Context, d seed) error {
 	err = keyed.Check(ctx, at.db, at.database, d.sequence.table)
 	switch {
 	case err == nil:
+		if !s.dryRun {
+			if err := keyed.AddSections(ctx, at.db, at.database, d.sequence.table); err != nil {
+				return err
+			}
+		}
 		return s.raiseKeyed(ctx, at, d.binding)
 	case !errors.Is(err, sequence.ErrNoTable) && !errors.Is(err, sequence.ErrNoRow):
 		return err
+	case errors.Is(err, sequence.ErrNoRow) && !s.stopped:
+		return fmt.Errorf("%w; processes that run may hold values of those sections in memory: stop every seqgate that uses it, and run seqgate init --stopped", err)
 	}
 	if d.free, err = s.cluster.free(ctx, d.binding); err != nil {
 		return err

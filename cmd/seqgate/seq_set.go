@@ -110,7 +110,7 @@ func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, wan
 	}
 	e := editor{out: stdout, dryRun: f.dryRun}
 	if c.isKeyed(name) {
-		return inSequence(name, f.keyed(ctx, seeder{e, c}, b))
+		return inSequence(name, f.keyed(ctx, seeder{editor: e, cluster: c}, b))
 	}
 	if err := c.oneRow(name); err != nil {
 		return inSequence(name, err)

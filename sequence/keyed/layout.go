@@ -30,9 +30,25 @@ func (l *layout) condition() string {
 	return fmt.Sprintf("sections = %d", l.sections)
 }
 
-// addSectionsSQL returns the statement that has each row of a table that an older version made say how many there are.
-func addSectionsSQL(database, table string, sections int) string {
-	return fmt.Sprintf("ALTER TABLE %s ADD COLUMN sections INT NOT NULL DEFAULT %d", sqlName(database, table), sections)
+// AddSections has each row of a table that an older version made say how many sections there are. It may run while the
+// sequence is in use. The errors are those of [Seed].
+func AddSections(ctx context.Context, db *sql.DB, database, table string) error {
+	t := tableOf(db, database, table)
+	return t.onConn(ctx, "look at the table", func(conn *sql.Conn) error {
+		l, err := t.layout(ctx, conn)
+		if err != nil {
+			return err
+		}
+		return t.addSections(ctx, conn, l)
+	})
+}
+
+func (t table) addSections(ctx context.Context, conn *sql.Conn, l layout) error {
+	if l.inRows {
+		return nil
+	}
+	_, err := conn.ExecContext(ctx, fmt.Sprintf("ALTER TABLE %s ADD COLUMN sections INT NOT NULL DEFAULT %d", t.sqlName(), l.sections))
+	return err
 }
 
 // layout reads how the table is divided now.

@@ -77,10 +77,8 @@ func Seed(ctx context.Context, db *sql.DB, database, table string, sections int,
 		if err != nil {
 			return err
 		}
-		if !l.inRows {
-			if _, err := conn.ExecContext(ctx, addSectionsSQL(database, table, l.sections)); err != nil {
-				return err
-			}
+		if err := t.addSections(ctx, conn, l); err != nil {
+			return err
 		}
 		sections = l.sections
 		for _, query := range []string{insertRowsSQL(database, table, sections, next, cache), RaiseSQL(database, table, next)} {
