@@ -3,7 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"net"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -85,10 +85,6 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 		interrupt(t.client)
 		return true, nil
 	}
-	what := "KILL"
-	if query {
-		what = "KILL QUERY"
-	}
 	ctx, cancel := context.WithTimeout(s.ctx, killTimeout)
 	defer cancel()
 	if t.router != nil {
@@ -96,7 +92,11 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 	}
 	db, err := s.srv.asking(t.keyspace, t.account)
 	if err == nil {
-		_, err = db.ExecContext(ctx, fmt.Sprintf("%s %d", what, threadID))
+		err = t.session.thread().kill(ctx, db, query)
+	}
+	if errors.Is(err, errOtherServer) {
+		t.session.cutLeg(threadID)
+		err = nil
 	}
 	return true, err
 }

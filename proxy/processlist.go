@@ -14,10 +14,15 @@ type process struct {
 	database, command, time, state string // time is in seconds
 }
 
+// queryer is a pool of connections, or one of them.
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // processesOf asks a server what its connections with those ids do. It gives those that there are and that the account
 // may see. SHOW is asked and not information_schema.PROCESSLIST: on MySQL a query of that fails with error 3854 while any
 // connection runs a text that is no UTF-8, say one with a binary literal. Either way the server makes the whole list.
-func processesOf(ctx context.Context, db *sql.DB, ids ...uint32) (map[uint32]process, error) {
+func processesOf(ctx context.Context, db queryer, ids ...uint32) (map[uint32]process, error) {
 	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
 	defer cancel()
 	rows, err := db.QueryContext(ctx, "SHOW PROCESSLIST")

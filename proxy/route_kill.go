@@ -2,26 +2,22 @@ package proxy
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/sequence"
 )
 
 // killLimit is how long the servers of a routed session have to do a KILL; the
-// connections of those that do not answer are cut off.
+// connections of those that do not answer, or are not found, are cut off.
 const killLimit = 2 * time.Second
 
 // legThread is a leg's connection as others know it.
 type legThread struct {
 	leg *session
-	id  uint32
+	thread
 }
 
 // killLegs ends the connections of a routed session to its servers, or with query
@@ -38,7 +34,7 @@ func (r *router) killLegs(ctx context.Context, query bool) error {
 		asked.Go(func() {
 			db, err := r.s.srv.asking(t.leg.keyspace, t.leg.account.Load())
 			if err == nil {
-				err = killThread(ctx, db, t.id, query)
+				err = t.kill(ctx, db, query)
 			}
 			errs[i] = err
 		})
@@ -75,8 +71,8 @@ func (r *router) threads() []legThread {
 	defer r.legs.mu.Unlock()
 	var threads []legThread
 	for _, leg := range r.legs.all {
-		if id := leg.threadID.Load(); id != 0 {
-			threads = append(threads, legThread{leg, id})
+		if t := leg.thread(); t.id != 0 {
+			threads = append(threads, legThread{leg, t})
 		}
 	}
 	return threads
@@ -137,23 +133,3 @@ func (r *router) hasThread(id uint64, addr string) bool {
 // routed reports whether the session is a client's in front of sharded keyspaces, or a
 // leg of one.
 func (s *session) routed() bool { return s.router != nil || s.legOf != nil }
-
-// killThread ends a connection at its server, or what runs on it: of one that runs
-// nothing it would be the next statement that is hit.
-func killThread(ctx context.Context, db *sql.DB, id uint32, query bool) error {
-	if !query {
-		_, err := db.ExecContext(ctx, fmt.Sprintf("KILL %d", id))
-		if number, _, _ := sequence.ServerError(err); number == mysql.ER_NO_SUCH_THREAD {
-			return nil // it has ended with another one of the session
-		}
-		return err
-	}
-	running, err := processesOf(ctx, db, id)
-	if now, ok := running[id]; err == nil && (!ok || now.command == "Sleep") {
-		return nil
-	}
-	if err == nil {
-		_, err = db.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", id))
-	}
-	return err
-}

@@ -1,0 +1,85 @@
+package proxy
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// errOtherServer: a connection that was made for a KILL leads to another node of a cluster than the one to be ended, so that
+// its id is nobody's there, or a stranger's.
+var errOtherServer = errors.New("the connection for a KILL leads to another server of the cluster")
+
+// thread is a session's connection as its server knows it.
+type thread struct {
+	id   uint32
+	port string // of seqgate's end; "" on a Unix socket, which leads to one server only
+}
+
+// thread gives the session's connection, and may be called by another session; its id is 0 when there is none.
+func (s *session) thread() thread {
+	s.ends.mu.Lock()
+	defer s.ends.mu.Unlock()
+	t := thread{id: s.threadID.Load()}
+	if t.id == 0 || s.ends.over || s.back == nil {
+		return t
+	}
+	if _, port, err := net.SplitHostPort(s.back.LocalAddr().String()); err == nil {
+		t.port = port
+	}
+	return t
+}
+
+// kill ends a connection at its server, or what runs on it, over one of db's, after it has made sure that this leads to the
+// same server. With query it leaves one alone that runs nothing: it would be the next statement that is hit.
+func (t thread) kill(ctx context.Context, db *sql.DB, query bool) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() // gives it back; that of a broken one fails
+	running, err := processesOf(ctx, conn, t.id)
+	if err != nil {
+		return err
+	}
+	now, ok := running[t.id]
+	if !ok || t.port != "" && !strings.HasSuffix(now.host, ":"+t.port) {
+		if several, err := isCluster(ctx, conn); err != nil || several {
+			return errors.Join(err, errOtherServer)
+		}
+	}
+	what := "KILL"
+	if query {
+		if now.command == "Sleep" {
+			return nil
+		}
+		what = "KILL QUERY"
+	}
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("%s %d", what, t.id))
+	if number, _, _ := sequence.ServerError(err); number == mysql.ER_NO_SUCH_THREAD {
+		return nil // it has ended by itself, or with another one of the session
+	}
+	return err
+}
+
+// isCluster reports whether a server is a node of Galera, or a member of a replication group.
+func isCluster(ctx context.Context, conn *sql.Conn) (bool, error) {
+	for _, query := range []string{"SHOW GLOBAL VARIABLES LIKE 'wsrep_on'", "SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'"} {
+		var name, value string
+		err := conn.QueryRowContext(ctx, query).Scan(&name, &value)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return false, err
+		}
+		if value != "" && !strings.EqualFold(value, "OFF") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
