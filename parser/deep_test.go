@@ -76,7 +76,6 @@ func readEveryWay(sql []byte) {
 	_, _ = ParseLoad(sql, m)
 	_ = FindCalls(sql, m)
 	_ = FindSession(sql, m)
-	_ = Judge(sql, modes, 101106)
 	_, _, _ = Fingerprint(nil, sql, m, nil)
 	_, _ = ReadRoute(sql, m)
 	_, _ = ReadScatter(sql, m, ScatterOptions{})

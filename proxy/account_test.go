@@ -106,6 +106,7 @@ func TestUserAccount(t *testing.T) {
 					t.Errorf("%s runs as %s, want %s", user, got, account)
 				}
 				_ = db.Close()
+				await(t, "the connection to be kept for others", func() bool { return g.proxy.Traffic().Backends[0].Idle > 0 })
 			}
 		}
 		for _, params := range []string{"", "interpolateParams=true"} {

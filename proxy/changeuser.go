@@ -54,7 +54,6 @@ func (s *session) changeUser() error {
 	s.peer = isPeer(change.Attributes)
 	s.srv.mu.Lock() // who kills it looks at these
 	s.keyspace, s.user = keyspace, change.User
-	s.forgetPermitted()
 	s.routeTo(whole, database)
 	s.srv.mu.Unlock()
 	s.beginAnew(sessionState{database: database, databaseKnown: isPlainName(database), lastIDKnown: true})

@@ -20,9 +20,6 @@ const (
 // that of its first packet.
 func (s *session) command(code byte, length int) error {
 	s.noteCommand(code)
-	if err := s.permitCommand(code); err != nil {
-		return err
-	}
 	s.used = s.used || code != mysql.COM_PING && code != mysql.COM_QUIT
 	if cutSilent(code, length) {
 		return s.refuseSilent()

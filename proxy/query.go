@@ -19,7 +19,7 @@ func (s *session) query(length int) error {
 		return &frontError{err}
 	}
 	unread := s.front.unread()
-	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.restricted() && !s.lastIDLost {
+	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.lastIDLost {
 		begin := s.textBegin(unread[headerSize:])
 		if begin > 0 && passesUnread(unread[headerSize+begin:]) && s.updatesUnread(unread[headerSize+begin:]) {
 			s.noteText(unread[headerSize+begin:])
@@ -36,11 +36,7 @@ func (s *session) query(length int) error {
 		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 	}
 	sql := payload[begin:]
-	err = s.permit(sql)
-	if err == nil {
-		err = s.refuseLostID(sql)
-	}
-	if err != nil {
+	if err := s.refuseLostID(sql); err != nil {
 		s.front.skip(size)
 		return err
 	}

@@ -19,10 +19,6 @@ func (r *router) prepare() error {
 	r.prepared.last = 0
 	sql := bytes.Clone(payload[1:])
 	r.s.front.skip(size)
-	right, err := r.s.permitPrepare(sql)
-	if err != nil {
-		return err
-	}
 	r.s.noteText(sql)
 	if len(r.prepared.all) >= maxPrepared {
 		return mysql.NewDefaultError(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, maxPrepared)
@@ -46,7 +42,6 @@ func (r *router) prepare() error {
 	accepted, err := r.prepareOn(leg, st)
 	if err == nil && accepted {
 		r.prepared.keep(st)
-		r.s.notePermitted(st.id, right)
 		r.last, r.several, r.counts = last, several, left // a server's ROW_COUNT() stays, too
 	}
 	return err

@@ -144,7 +144,7 @@ func (d *ownStatement) alterVSchema() error {
 	switch {
 	case !d.mayAlterVSchema():
 		return mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
-			"ALTER VSCHEMA command denied to user '%s'; give the user rights: admin in seqgate's configuration", d.user))
+			"ALTER VSCHEMA command denied to user '%s'; give the user vschema_ddl: true in seqgate's configuration", d.user))
 	case d.srv.cfg.AlterVSchema == nil:
 		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "this seqgate has no file to keep the changed vschema in; start it with one in its configuration")
 	}
@@ -159,7 +159,7 @@ func (d *ownStatement) alterVSchema() error {
 }
 
 func (d *ownStatement) mayAlterVSchema() bool {
-	return slices.ContainsFunc(d.srv.settings().Users, func(u User) bool { return u.Name == d.user && (u.VSchemaDDL || u.Rights == RightsAdmin) })
+	return slices.ContainsFunc(d.srv.settings().Users, func(u User) bool { return u.Name == d.user && u.VSchemaDDL })
 }
 
 // vschemaError gives what a client sees when the vschema could not be changed, with

@@ -193,7 +193,7 @@ func TestAlterVSchemaRefused(t *testing.T) {
 	s := servertest.First(t)
 	g, _ := newAlterGate(t, s, `{"keyspaces": {"main": {}}}`)
 	reader := conn(t, openDSN(t, strings.Replace(g.dsn(""), gateUser+":", "reader:", 1)))
-	fails(t, reader, 1142, "ALTER VSCHEMA command denied to user 'reader'; give the user rights: admin", "ALTER VSCHEMA ADD TABLE t")
+	fails(t, reader, 1142, "ALTER VSCHEMA command denied to user 'reader'; give the user vschema_ddl: true", "ALTER VSCHEMA ADD TABLE t")
 	if got := table(t, reader, "SHOW VSCHEMA TABLES"); got != "Tables" {
 		t.Errorf("tables %s, want none", got)
 	}

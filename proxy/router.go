@@ -196,9 +196,6 @@ func (r *router) takeQuery() error {
 		text = r.text
 		s.front.skip(size)
 	}
-	if err := s.permit(text[begin:]); err != nil {
-		return err
-	}
 	s.noteText(text[begin:])
 	if cap(r.text) > maxScratch {
 		defer func() { r.text, r.room = nil, route.Room{} }()

@@ -39,10 +39,8 @@ type User struct {
 	MaxConnections int
 	// Account is the one at the backends; nil for each keyspace's own.
 	Account *Account
-	// VSchemaDDL lets a user without Rights change the vschema by ALTER VSCHEMA.
+	// VSchemaDDL lets a user change the vschema by ALTER VSCHEMA.
 	VSchemaDDL bool
-	// Rights are what the user may do.
-	Rights Rights
 }
 
 // Config is what a Server needs.

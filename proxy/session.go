@@ -24,7 +24,6 @@ type session struct {
 	log      *slog.Logger
 	keyspace *Keyspace
 	user     string
-	granted  sessionRights
 
 	front, back *wire
 	conn        *backend.Conn // that back reads from and writes to

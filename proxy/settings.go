@@ -17,9 +17,9 @@ type Settings struct {
 // ErrUsersKind is that of settings with users for a server that has none, or without for one that has.
 var ErrUsersKind = errors.New("whether users are listed cannot change while seqgate runs")
 
-// Change has the settings count from now on: the users and the limits for logins, the rights of users and the idle
-// timeout for sessions that there are, too. Sessions of users that are gone may only read. The error is ErrUsersKind;
-// nothing has changed then.
+// Change has the settings count from now on: the users and the limits for logins, users' accounts for connections that
+// are made to servers, and the idle timeout for sessions that there are, too. Sessions of users that are gone get no
+// further connection to a server. The error is ErrUsersKind; nothing has changed then.
 func (s *Server) Change(to Settings) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,7 +35,6 @@ type sessionState struct {
 func (s *session) beginAnew(state sessionState) {
 	s.values = lastValues{}
 	s.stmts, s.named, s.temporary, s.lastStmt = nil, nil, nil, 0
-	s.granted.prepared = nil
 	s.prepared, s.settled, s.keeps, s.lastIDLost = false, false, false, false
 	s.state = state
 }

@@ -47,18 +47,12 @@ func (s *session) prepare() error {
 		return err
 	}
 	s.lastStmt = 0
-	right, err := s.permitPrepare(payload[1:])
-	if err == nil {
-		err = s.refuseLostID(payload[1:])
-	}
-	if err != nil {
+	if err := s.refuseLostID(payload[1:]); err != nil {
 		s.front.skip(size)
 		return err
 	}
 	s.noteText(payload[1:])
-	if _, err = s.preparePacket(payload, size); err == nil && s.lastStmt != 0 {
-		s.notePermitted(s.lastStmt, right)
-	}
+	_, err = s.preparePacket(payload, size)
 	return err
 }
 

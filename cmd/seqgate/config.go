@@ -64,9 +64,8 @@ type User struct {
 	Name, Password string
 	Plugin         string // caching_sha2_password or mysql_native_password
 	Require        proxy.UserTLS
-	MaxConnections int  // 0: Limits.PerUser
-	VSchemaDDL     bool // may use ALTER VSCHEMA, without Rights
-	Rights         proxy.Rights
+	MaxConnections int            // 0: Limits.PerUser
+	VSchemaDDL     bool           // may use ALTER VSCHEMA
 	Account        *proxy.Account // at the servers; nil: the DSN's
 }
 

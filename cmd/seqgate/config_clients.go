@@ -110,8 +110,9 @@ func (r *configReader) users(v value) []User {
 	return users
 }
 
-// userRights are what a user may do, each more than those before.
-var userRights = []string{string(proxy.RightsRead), string(proxy.RightsWrite), string(proxy.RightsAdmin)}
+// rightsGone is told for a key that former versions had. Only the servers can judge what a statement may do.
+const rightsGone = "rights are the servers' now: write account: {user: NAME, password_env: VARIABLE}, an account of the servers that has " +
+	"the GRANTs which the user is to have (docs/operating.md), and vschema_ddl: true for who may use ALTER VSCHEMA"
 
 // authPlugins are the ways to prove a password, the default first.
 var authPlugins = []string{"caching_sha2_password", "mysql_native_password"}
@@ -119,7 +120,6 @@ var authPlugins = []string{"caching_sha2_password", "mysql_native_password"}
 func (r *configReader) user(v value) User {
 	u := User{Plugin: authPlugins[0], Require: proxy.UserTLSNone}
 	var named bool
-	var ddl value
 	r.secretFields(v, &u.Password, map[string]func(value){
 		"name": func(v value) {
 			named = true
@@ -131,12 +131,8 @@ func (r *configReader) user(v value) User {
 		"account":         func(v value) { u.Account = r.account(v) },
 		"require":         func(v value) { u.Require = r.requirement(v) },
 		"max_connections": func(v value) { u.MaxConnections = r.limit(v) },
-		"vschema_ddl":     func(v value) { u.VSchemaDDL, ddl = r.bool(v), v },
-		"rights":          func(v value) { u.Rights = proxy.Rights(r.oneOf(v, userRights...)) },
+		"vschema_ddl":     func(v value) { u.VSchemaDDL = r.bool(v) },
 	})
-	if u.VSchemaDDL && (u.Rights == proxy.RightsRead || u.Rights == proxy.RightsWrite) {
-		r.fail(ddl, "ALTER VSCHEMA needs rights: admin: write that, or remove vschema_ddl")
-	}
 	if !named && v.node.Kind == yaml.MappingNode {
 		r.fail(v, `the key "name" is missing: write name: USER`)
 	}

@@ -223,6 +223,10 @@ func (r *configReader) fields(v value, fields map[string]func(value)) {
 			read(v)
 			return
 		}
+		if key == "rights" && strings.HasPrefix(v.path, "users[") {
+			r.failKey(v, keyNode, rightsGone)
+			return
+		}
 		r.failKey(v, keyNode, "unknown key: %s", vschema.Suggest(key, slices.Collect(maps.Keys(fields))))
 	})
 }

@@ -109,7 +109,7 @@ func TestLoadConfigValues(t *testing.T) {
 listen: [127.0.0.1:1, "unix:/tmp/s"]
 users:
   - {name: one, password: 0123}
-  - {name: two, password_env: PW, plugin: mysql_native_password, require: tls, max_connections: 7, rights: write}
+  - {name: two, password_env: PW, plugin: mysql_native_password, require: tls, max_connections: 7}
   - {name: three, password_file: pw, vschema_ddl: true, account: {password_env: PW, user: at_server}}
 vschema: v.json
 keyspaces:
@@ -140,8 +140,8 @@ tls: {required: true}
 	}
 	check("Listen", c.Listen, []string{"127.0.0.1:1", "unix:/tmp/s"})
 	check("Users", c.Users, []User{
-		{"one", "0123", "caching_sha2_password", "none", 0, false, "", nil}, {"two", "from env", "mysql_native_password", "tls", 7, false, "write", nil},
-		{"three", "from file", "caching_sha2_password", "none", 0, true, "", &proxy.Account{User: "at_server", Password: "from env"}}})
+		{"one", "0123", "caching_sha2_password", "none", 0, false, nil}, {"two", "from env", "mysql_native_password", "tls", 7, false, nil},
+		{"three", "from file", "caching_sha2_password", "none", 0, true, &proxy.Account{User: "at_server", Password: "from env"}}})
 	check("Limits", c.Limits, Limits{Connections: 5, PerUser: 3, IdleBackends: 100})
 	check("Timeouts", c.Timeouts, Timeouts{Handshake: time.Second, Idle: time.Minute, Read: 2 * time.Second, Write: 3 * time.Second})
 	check("ProxyProtocol", fmt.Sprint(c.ProxyProtocol.From), "[10.0.0.0/8 127.0.0.1/32 fd00::/8]")

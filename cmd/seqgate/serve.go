@@ -406,7 +406,7 @@ func proxyUsers(users []User) []proxy.User {
 	for _, u := range users {
 		list = append(list, proxy.User{
 			Name: u.Name, Password: u.Password, Plugin: u.Plugin, RequireTLS: u.Require, MaxConnections: u.MaxConnections,
-			VSchemaDDL: u.VSchemaDDL, Rights: u.Rights, Account: u.Account,
+			VSchemaDDL: u.VSchemaDDL, Account: u.Account,
 		})
 	}
 	return list
