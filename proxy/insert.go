@@ -445,6 +445,7 @@ func (s *session) replyOK(ok okPacket) error {
 	if s.besideTransaction() {
 		ok.status |= mysql.SERVER_STATUS_IN_TRANS
 	}
+	ok.tidy(s.has(mysql.CLIENT_SESSION_TRACK))
 	s.scratch = ok.append(s.packetBuffer())
 	return s.replyPacket(s.scratch)
 }

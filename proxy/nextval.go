@@ -169,8 +169,7 @@ func (s *session) appendColumn(dst []byte, name string, flags uint16) []byte {
 
 // endOfRows appends what ends the definitions or the rows of a result.
 func (s *session) endOfRows(dst []byte, more bool) []byte {
-	status := s.answer.status &^ (mysql.SERVER_MORE_RESULTS_EXISTS | mysql.SERVER_SESSION_STATE_CHANGED |
-		mysql.SERVER_STATUS_CURSOR_EXISTS | mysql.SERVER_STATUS_LAST_ROW_SEND)
+	status := s.status()
 	if more {
 		status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}

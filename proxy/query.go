@@ -163,7 +163,7 @@ func (s *session) finish(p *plan) (err error) {
 	case planTicket:
 		err = s.answerTicket(&p.fill)
 	case planDone:
-		return s.replyOK(okPacket{status: s.answer.status})
+		return s.replyOK(okPacket{status: s.status()})
 	case planPass:
 		err = s.relayResult()
 	}

@@ -155,7 +155,7 @@ func (d *ownStatement) alterVSchema() error {
 	if err := d.srv.cfg.AlterVSchema(d.ctx, edit); err != nil {
 		return vschemaError(err)
 	}
-	return d.replyOK(okPacket{status: d.answer.status})
+	return d.replyOK(okPacket{status: d.status()})
 }
 
 func (d *ownStatement) mayAlterVSchema() bool {

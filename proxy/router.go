@@ -326,11 +326,11 @@ func (r *router) inTransaction() bool {
 
 // status gives the flags of an answer that no server made.
 func (r *router) status() uint16 {
-	status := r.s.answer.status &^ (mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_MORE_RESULTS_EXISTS)
+	status := r.s.status()
 	if r.inTransaction() {
-		status |= mysql.SERVER_STATUS_IN_TRANS
+		return status | mysql.SERVER_STATUS_IN_TRANS
 	}
-	return status
+	return status &^ (mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_IN_TRANS_READONLY)
 }
 
 // done answers with an OK packet of seqgate's own.

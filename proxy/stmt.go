@@ -379,7 +379,7 @@ func (s *session) resetStmt() error {
 	}
 	if st != nil && st.next != nil {
 		s.front.skip(size)
-		return s.replyOK(okPacket{status: s.answer.status})
+		return s.replyOK(okPacket{status: s.status()})
 	}
 	err = s.passPacket(payload, size)
 	s.front.skip(size)

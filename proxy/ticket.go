@@ -72,11 +72,10 @@ func (s *session) answerTicket(p *fillPlan) error {
 		return err
 	}
 	s.state.lastID, s.state.lastIDKnown, s.state.restore = uint64(id), true, true
-	ok := okPacket{affectedRows: 1, insertID: uint64(id), status: s.answer.status}
+	ok := okPacket{affectedRows: 1, insertID: uint64(id), status: s.status()}
 	if p.replace {
 		ok.affectedRows = 2
 	}
-	ok.status &^= mysql.SERVER_MORE_RESULTS_EXISTS | mysql.SERVER_SESSION_STATE_CHANGED
 	return s.replyOK(ok)
 }
 

@@ -54,6 +54,13 @@ func (c *client) readAnswer(s step, sh shape) ([]packet, error) {
 	return r.packets, err
 }
 
+// checkOK reads an OK packet strictly.
+func (r *reader) checkOK(b []byte) {
+	if err := CheckOK(b, r.c.flags); err != nil && r.c.has(protocol41) {
+		r.c.malformed = err
+	}
+}
+
 // next reads a packet and what continues it, and gives the first one's payload.
 func (r *reader) next() ([]byte, error) {
 	p, err := r.c.next()
@@ -78,6 +85,7 @@ func (r *reader) results() error {
 		}
 		switch first(b) {
 		case 0x00:
+			r.checkOK(b)
 			more = okStatus(b)&statusMoreResults != 0
 		case 0xff:
 			if !r.isProgress(b) {
@@ -142,6 +150,7 @@ func (r *reader) rows() (status uint16, err error) {
 			return 0, nil
 		case first(b) != 0xfe:
 		case r.c.has(deprecateEOF) && len(b) < maxPayload:
+			r.checkOK(b)
 			return okStatus(b), nil
 		case !r.c.has(deprecateEOF) && len(b) < 9:
 			return eofStatus(b), nil

@@ -26,10 +26,11 @@ type client struct {
 	read     *bufio.Reader
 	patience time.Duration // how long an answer may take
 
-	greeting greeting
-	flags    uint64   // capabilities in use, MariaDB's extended ones in the upper half
-	stmts    []uint32 // ids of the statements prepared, as the server numbered them
-	dead     bool     // closed, or given up: nothing more is read
+	greeting  greeting
+	flags     uint64   // capabilities in use, MariaDB's extended ones in the upper half
+	stmts     []uint32 // ids of the statements prepared, as the server numbered them
+	malformed error    // what is wrong with an OK packet that came
+	dead      bool     // closed, or given up: nothing more is read
 }
 
 // defaultPatience is far more than any answer takes, also on a machine busy with other tests.

@@ -103,6 +103,10 @@ func (r *run) take(s step) {
 	for _, sh := range s.answers {
 		packets, err := c.readAnswer(s, sh)
 		e.packets = append(e.packets, r.recordAll(packets, s.mask)...)
+		if c.malformed != nil {
+			e.end, c.malformed = "malformed OK packet: "+c.malformed.Error(), nil
+			return
+		}
 		if err != nil {
 			e.end = ending(err)
 			c.dead = true

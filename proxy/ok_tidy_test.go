@@ -1,0 +1,32 @@
+package proxy
+
+import (
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/internal/wiretest"
+)
+
+// Whatever status and rest were merged: the packet can be read.
+func TestTidyOK(t *testing.T) {
+	const flag = mysql.SERVER_SESSION_STATE_CHANGED
+	for _, rest := range []string{"", "\x00", "\x03abc", "\x03abc\x05\x01\x03\x02db", "\x00\x05\x01\x03\x02db", "\x00\x04\x02\x02\x011"} {
+		for _, status := range []uint16{0, flag} {
+			for _, track := range []bool{false, true} {
+				ok := okPacket{status: status | mysql.SERVER_STATUS_AUTOCOMMIT, rest: []byte(rest)}
+				ok.tidy(track)
+				capabilities := uint64(0)
+				if track {
+					capabilities = uint64(mysql.CLIENT_SESSION_TRACK)
+				}
+				if err := wiretest.CheckOK(ok.append(nil), capabilities); err != nil {
+					t.Errorf("rest %q, status %#x, track %v: %v", rest, status, track, err)
+				}
+				if kept := ok.status&flag != 0; kept != (track && status&flag != 0 && len(rest) > 5) {
+					t.Errorf("rest %q, status %#x, track %v: news kept: %v", rest, status, track, kept)
+				}
+			}
+		}
+	}
+}
