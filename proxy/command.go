@@ -90,7 +90,7 @@ func (s *session) refuseSilent() error {
 		s.out.silent = true
 		return nil
 	}
-	return malformedPacket()
+	return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 }
 
 // pass relays a command and its answer unseen.

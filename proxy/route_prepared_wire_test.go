@@ -297,7 +297,7 @@ func TestRoutedSilentUnknown(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		for _, code := range []byte{protocol.COM_STMT_CLOSE, protocol.COM_STMT_SEND_LONG_DATA} {
-			for _, body := range []string{"\x63\x00\x00\x00\x00\x00xyz", "\x01"} {
+			for _, body := range []string{"\x63\x00\x00\x00\x00\x00xyz", "\x63\x00\x00\x00\x00\x00"} {
 				c := g.dial(t, "customer")
 				for _, q := range []string{"BEGIN", "INSERT INTO user (id) VALUES (1)"} {
 					if _, err := c.Execute(q); err != nil {
