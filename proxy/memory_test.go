@@ -158,15 +158,14 @@ func TestLongInsertMemory(t *testing.T) {
 		exec(t, s.Open(t, ""), "SET GLOBAL max_allowed_packet = 268435456")
 		g := newGate(t, s, gateOptions{})
 		createSequence(t, g.direct, "t_seq", 1000, 1000000)
-		query := "\x03\x00\x01"
-		named := "\x00"
+		query, counted, count, named := "\x03\x00\x01", "\x08", "\x01", "\x00"
 		if s.IsMariaDB() { // has no query attributes
-			query, named = "\x03", ""
+			query, counted, count, named = "\x03", "\x00", "", ""
 		}
 		row := "(NULL,%d,'customer','someone@example.com','2024-05-06 07:08:09', '" + strings.Repeat("x", 200) + "'),"
 		blob := repeated{"a blob of some words, ", longSize}
 		half := repeated{"a blob of some words, ", 17 << 20}
-		execute := "\x17\x01\x00\x00\x00\x00\x01\x00\x00\x00\x00\x01\xfc\x00" + named + "\xfe" +
+		execute := "\x17\x01\x00\x00\x00" + counted + "\x01\x00\x00\x00" + count + "\x00\x01\xfc\x00" + named + "\xfe" +
 			string(binary.LittleEndian.AppendUint64(nil, longSize))
 		for _, test := range []longCommand{
 			{"one value", []any{query + "INSERT INTO t (e) VALUES ('", blob, "')"}, 1, 2.1},
