@@ -11,6 +11,8 @@ import (
 type lastValues struct {
 	of     map[sequence.Name]int64
 	latest sequence.Name // the sequence that the latest of all is from
+
+	may map[sequence.Name]bool // those that the account may take values from: see mayTake
 }
 
 // noteValue notes the last value that the session got from a sequence.
@@ -51,14 +53,12 @@ func (s *session) callNumber(n *nextPlan) (number, error) {
 }
 
 // maySet asks the server whether the client may write to a sequence's table, by an
-// UPDATE of no row in the client's own session: taking values needs no right, but
-// whoever moves a sequence takes them from all.
+// UPDATE of no row in the client's own session: whoever moves a sequence takes its
+// values from all.
 func (s *session) maySet(name sequence.Name) error {
 	if name.Keyspace != s.keyspace.Name || !isPlainName(name.Database+name.Table) {
 		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 			"seqgate does not yet support SETVAL of sequence '"+name.String()+"' from here: use its own keyspace as the default database")
 	}
-	table := quoteIdentifier(name.Database) + "." + quoteIdentifier(name.Table)
-	check := "UPDATE " + table + " SET next_id = NULL WHERE 1 = 0"
-	return s.quietly(check)
+	return s.quietly(emptyUpdate(name))
 }

@@ -77,6 +77,9 @@ func (s *session) answerNext(n nextPlan, binary bool) error {
 		}
 		return s.replyNumbers(&n, v, 1, binary)
 	}
+	if err := s.checkCount(&n); err != nil {
+		return err
+	}
 	ids, err := s.nextValues(n)
 	if err != nil {
 		return err
@@ -90,6 +93,9 @@ func (s *session) answerNext(n nextPlan, binary bool) error {
 }
 
 func (s *session) nextValues(n nextPlan) (sequence.Range, error) {
+	if err := s.mayTake(n.name); err != nil {
+		return sequence.Range{}, err
+	}
 	if n.keyed {
 		return s.nextOfKey(n)
 	}

@@ -110,6 +110,9 @@ type Config struct {
 	ReadTimeout, WriteTimeout time.Duration
 	// SlowStatement is how long a statement takes that is logged; 0 logs none.
 	SlowStatement time.Duration
+	// MaxValues is how many values of a sequence a client may ask for at once by SELECT
+	// NEXT n VALUES; DefaultMaxValues when 0. An INSERT gets as many as it has rows.
+	MaxValues int64
 }
 
 // DefaultHandshakeTimeout is that of a Config that has none.
@@ -120,6 +123,7 @@ type Server struct {
 	cfg     Config
 	changed atomic.Pointer[Config] // with the settings of now; nil until they are changed
 	catalog *catalog
+	takers  takers
 
 	ownGenerators *generate.Set // nil when Config has one
 	log           *slog.Logger
@@ -174,6 +178,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("default keyspace %q is not configured", cfg.Default)
 	}
 	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, DefaultHandshakeTimeout)
+	cfg.MaxValues = cmp.Or(cfg.MaxValues, DefaultMaxValues)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session), started: time.Now(),
 		queryNames: newQueryNames(), meter: meter.New(), backends: newBackends(cfg.Keyspaces)}

@@ -12,6 +12,7 @@ type Settings struct {
 	MaxConnections, MaxUserConnections                       int
 	HandshakeTimeout, IdleTimeout, ReadTimeout, WriteTimeout time.Duration
 	SlowStatement, Quiet                                     time.Duration
+	MaxValues                                                int64
 }
 
 // ErrUsersKind is that of settings with users for a server that has none, or without for one that has.
@@ -30,7 +31,7 @@ func (s *Server) Change(to Settings) error {
 	cfg.Users, cfg.MaxConnections, cfg.MaxUserConnections = to.Users, to.MaxConnections, to.MaxUserConnections
 	cfg.HandshakeTimeout, cfg.IdleTimeout = cmp.Or(to.HandshakeTimeout, DefaultHandshakeTimeout), to.IdleTimeout
 	cfg.ReadTimeout, cfg.WriteTimeout, cfg.SlowStatement = to.ReadTimeout, to.WriteTimeout, to.SlowStatement
-	cfg.Quiet = to.Quiet
+	cfg.Quiet, cfg.MaxValues = to.Quiet, cmp.Or(to.MaxValues, DefaultMaxValues)
 	s.changed.Store(&cfg)
 	if err := s.accounts.keep(to.Users); err != nil {
 		s.log.Info("connections of an account that is not used any more not closed in order", "err", err)

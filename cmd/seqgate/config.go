@@ -128,7 +128,7 @@ func defaultConfig() *Config {
 	return &Config{
 		Listen: []string{"127.0.0.1:3307"},
 		Sequences: Sequences{
-			Refill: RefillForUpdate, MinLifetime: 15 * time.Minute, MaxStep: 1_000_000, Timeout: 5 * time.Second, Prefetch: 10, Lease: keyed.DefaultLease,
+			Refill: RefillForUpdate, MinLifetime: 15 * time.Minute, MaxStep: 1_000_000, MaxN: proxy.DefaultMaxValues, Timeout: 5 * time.Second, Prefetch: 10, Lease: keyed.DefaultLease,
 		},
 		WorkerIDs:    WorkerIDs{Store: storeTable, Lease: worker.DefaultLease, Quarantine: worker.DefaultLease, MaxSkew: worker.DefaultMaxSkew},
 		Tables:       Tables{OnExplicitID: proxy.ExplicitAdvance},

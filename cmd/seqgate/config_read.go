@@ -81,6 +81,7 @@ func newConfigReader(getenv func(string) string) *configReader {
 		"sequences.refill":        func(v value) { c.Sequences.Refill = r.refill(v) },
 		"sequences.min_lifetime":  func(v value) { c.Sequences.MinLifetime = r.duration(v, time.Nanosecond) },
 		"sequences.max_step":      func(v value) { c.Sequences.MaxStep = r.count(v) },
+		"sequences.max_n":         func(v value) { c.Sequences.MaxN = r.count(v) },
 		"sequences.timeout":       func(v value) { c.Sequences.Timeout = r.duration(v, time.Nanosecond) },
 		"sequences.prefetch":      func(v value) { c.Sequences.Prefetch = r.percent(v) },
 		"sequences.failover_skip": func(v value) { c.Sequences.FailoverSkip = r.countFrom(v, 0) },

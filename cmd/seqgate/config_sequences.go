@@ -31,6 +31,7 @@ type Sequences struct {
 	Refill       Refill
 	MinLifetime  time.Duration // a step that lasts for less is doubled
 	MaxStep      int64         // the most ids reserved at once for less than one statement, at least 1
+	MaxN         int64         // the most values that SELECT NEXT n VALUES gives at once
 	Timeout      time.Duration // the longest that a statement waits for ids
 	Prefetch     int           // percent of a segment that may be used before the next one is fetched, 0 to 99
 	FailoverSkip int64         // ids skipped once when another server serves a sequence; 0: none

@@ -148,7 +148,7 @@ tls: {required: true}
 	check("tls.required", c.TLS.Required, true)
 	check("DefaultKeyspace", c.DefaultKeyspace, "a")
 	check("Sequences", c.Sequences, Sequences{
-		Refill: RefillCAS, MinLifetime: time.Minute, MaxStep: 5, Timeout: time.Second, Prefetch: 10, Lease: 5 * time.Second,
+		Refill: RefillCAS, MinLifetime: time.Minute, MaxStep: 5, MaxN: 10_000, Timeout: time.Second, Prefetch: 10, Lease: 5 * time.Second,
 		Overrides: map[string]SequenceOverride{"a.s": {Refill: RefillIncrement, FailoverSkip: -1}},
 	})
 	check("refill of a.s", c.Sequences.Of("a", "s").Refill, RefillIncrement)

@@ -23,7 +23,7 @@ import (
 var reloadable = map[string]bool{
 	"users": true, "limits.connections": true, "limits.per_user": true,
 	"timeouts.handshake": true, "timeouts.idle": true, "timeouts.read": true, "timeouts.write": true,
-	"sequences.min_lifetime": true, "sequences.max_step": true, "sequences.prefetch": true, "sequences.timeout": true,
+	"sequences.min_lifetime": true, "sequences.max_step": true, "sequences.max_n": true, "sequences.prefetch": true, "sequences.timeout": true,
 	"lameduck_period": true, "drain_timeout": true, "log.level": true, "log.slow": true,
 	"api.tokens": true,
 }
@@ -107,7 +107,7 @@ func (f *reloadedConfig) apply(cfg *Config) error {
 	err := f.server.Change(proxy.Settings{
 		Users: proxyUsers(cfg.Users), MaxConnections: cfg.Limits.Connections, MaxUserConnections: cfg.Limits.PerUser,
 		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle, ReadTimeout: cfg.Timeouts.Read, WriteTimeout: cfg.Timeouts.Write,
-		SlowStatement: cfg.Log.Slow, Quiet: min(cfg.LameduckPeriod, quiet),
+		SlowStatement: cfg.Log.Slow, Quiet: min(cfg.LameduckPeriod, quiet), MaxValues: cfg.Sequences.MaxN,
 	})
 	if err != nil {
 		return fmt.Errorf("users: %w: restart it", err)

@@ -363,7 +363,7 @@ func newServer(schema *vschemaFile, keyspaces map[string]*proxy.Keyspace, server
 		ProxyFrom:        cfg.ProxyProtocol.From,
 		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle,
 		ReadTimeout: cfg.Timeouts.Read, WriteTimeout: cfg.Timeouts.Write,
-		Quiet: min(cfg.LameduckPeriod, quiet), SlowStatement: cfg.Log.Slow,
+		Quiet: min(cfg.LameduckPeriod, quiet), SlowStatement: cfg.Log.Slow, MaxValues: cfg.Sequences.MaxN,
 	})
 }
 

@@ -1,0 +1,147 @@
+package proxy
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// DefaultMaxValues is how many values a SELECT NEXT n VALUES may ask for when a Config does not say.
+const DefaultMaxValues = 10_000
+
+// takingRights are the privileges on a sequence's table, any of which lets an account take values. REFERENCES alone
+// permits neither to read the row nor to write or lock it, which no application should be able to: SELECT is not among
+// them, as who only reads the database has no need of values, and wastes those of others.
+var takingRights = []string{"insert", "update", "references"}
+
+// checkCount refuses a number of values that no client needs at once: they are taken from all. Seqgates ask each other for
+// as many as an INSERT has rows.
+func (s *session) checkCount(n *nextPlan) error {
+	most := s.srv.settings().MaxValues
+	if n.count <= most || s.peer && n.keyed {
+		return nil
+	}
+	return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf(
+		"cannot give %d values of sequence %s at once: ask for up to %d, several times, or raise sequences.max_n of seqgate's configuration",
+		n.count, n.name, most))
+}
+
+// mayTake asks the server, once for each sequence of a session, whether the client's account may use the sequence's table. With
+// an account of the client's own that is only known in the client's session. A table that is not there is made when it is used, or lies on servers where only seqgate has
+// an account.
+func (s *session) mayTake(name sequence.Name) error {
+	if s.values.may[name] {
+		return nil
+	}
+	if s.srv.generator(name) == nil {
+		if err := s.checkTaking(name); err != nil {
+			return err
+		}
+	}
+	if s.values.may == nil {
+		s.values.may = make(map[sequence.Name]bool)
+	}
+	s.values.may[name] = true
+	return nil
+}
+
+func (s *session) checkTaking(name sequence.Name) error {
+	k := s.srv.cfg.Keyspaces[name.Keyspace]
+	if k == nil {
+		return nil // there is no such sequence, which who takes values is told
+	}
+	allowed, err := s.hasTakingRight(k, name)
+	if allowed || err != nil {
+		return err
+	}
+	e, err := s.srv.catalog.lookup(s.ctx, k, name.Database, name.Table)
+	if err != nil || !e.table.exists {
+		return err
+	}
+	return mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
+		"NEXT VALUE command denied to user '%s' for table '%s': the account needs one of INSERT, UPDATE and REFERENCES on it, the last of which permits nothing else: GRANT REFERENCES ON %s.%s",
+		s.user, name.Table, quoteIdentifier(name.Database), quoteIdentifier(name.Table)))
+}
+
+// hasTakingRight asks for the privileges that count, from whatever grants and roles the account has them.
+func (s *session) hasTakingRight(k *Keyspace, name sequence.Name) (bool, error) {
+	switch {
+	case s.srv.cfg.Users != nil: // the account is seqgate's own
+		return s.srv.takers.may(s.ctx, k, name)
+	case k.Backend.Addr != s.keyspace.Backend.Addr:
+		return false, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not yet support values of sequence '"+name.String()+
+			"', which is on another server, with accounts of clients' own: use its own keyspace as the default database")
+	}
+	// MySQL's information_schema would fix what a transaction sees of its own tables: there an UPDATE of no row goes before it.
+	const inTransaction = mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_AUTOCOMMIT
+	if !s.mariaDB && s.answer.status&inTransaction != mysql.SERVER_STATUS_AUTOCOMMIT && isPlainName(name.Database+name.Table) {
+		var refused *serverError
+		if err := s.quietly(emptyUpdate(name)); err == nil || !errors.As(err, &refused) {
+			return err == nil, err
+		}
+	}
+	rows, err := s.queryRows(askPrivileges(name), 1)
+	return err == nil && len(rows) > 0 && allowsTaking(rows[0][0]), err
+}
+
+// askPrivileges asks for what the account that runs it may do with a sequence's row; no row: nothing.
+func askPrivileges(name sequence.Name) string {
+	return "SELECT CAST(PRIVILEGES AS BINARY) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = " +
+		literal(name.Database) + " AND TABLE_NAME = " + literal(name.Table) + " AND COLUMN_NAME = 'next_id' LIMIT 1"
+}
+
+// allowsTaking judges the answer. Neither server shows a column without a privilege on it; what keeps no privileges, as the
+// demo's engine, has none to tell.
+func allowsTaking(privileges string) bool {
+	return privileges == "" || slices.ContainsFunc(strings.Split(privileges, ","), func(right string) bool {
+		return slices.Contains(takingRights, strings.ToLower(right))
+	})
+}
+
+// takers knows which sequences the accounts of the configuration may take values from.
+type takers struct{ asked sync.Map } // takerKey: time.Time
+
+type takerKey struct {
+	account string
+	name    sequence.Name
+}
+
+// takersFresh is how long an answer holds. When the server is away it holds for longer: values in memory are still given.
+const takersFresh = time.Minute
+
+func (t *takers) may(ctx context.Context, k *Keyspace, name sequence.Name) (bool, error) {
+	key := takerKey{k.Backend.User, name}
+	at, known := t.asked.Load(key)
+	if known && time.Since(at.(time.Time)) < takersFresh {
+		return true, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	defer cancel()
+	var privileges string
+	err := k.DB.QueryRowContext(ctx, askPrivileges(name)).Scan(&privileges)
+	switch {
+	case err == nil && allowsTaking(privileges):
+		t.asked.Store(key, time.Now())
+		return true, nil
+	case err == nil || errors.Is(err, sql.ErrNoRows):
+		t.asked.Delete(key)
+		return false, nil
+	case known && sequence.IsTemporary(err):
+		return true, nil
+	}
+	return false, &describeError{name.String(), err}
+}
+
+// emptyUpdate is an UPDATE of a sequence's row that writes nothing, for which the server wants the right to write.
+func emptyUpdate(name sequence.Name) string {
+	return "UPDATE " + quoteIdentifier(name.Database) + "." + quoteIdentifier(name.Table) + " SET next_id = NULL WHERE 1 = 0"
+}
