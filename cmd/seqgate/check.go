@@ -46,6 +46,7 @@ func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err erro
 	for _, k := range cfg.Keyspaces {
 		c.checkSharding(ctx, k)
 	}
+	c.checkClusters(ctx)
 	return c.summary()
 }
 

@@ -43,7 +43,8 @@ func (t *Table) sameServer(ctx context.Context, conn *sql.Conn, rows []row, c Cl
 	}
 	if last.locked > 0 {
 		return false, &Error{Kind: sequence.ErrUnavailable, Set: t.set, Text: fmt.Sprintf(
-			"another server than before serves their table; leases that it may not know of will have ended in %v: wait",
+			"another server than before serves their table; leases that it may not know of will have ended in %v: wait; "+
+				"if connections lead to the nodes of a cluster that loses no commit, as Galera is, set worker_ids.any_server: true",
 			last.locked.Round(time.Millisecond))}
 	}
 	return true, nil

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+)
+
+// What does not go with Galera is told of its servers alone.
+func TestClusterFaults(t *testing.T) {
+	galera := clusterState{galera: true, increment: "1"}
+	for _, tt := range []struct {
+		name    string
+		cfg     Config
+		shard   string
+		cluster clusterState
+		want    string // the begin of the only text; "" for none
+		fails   bool
+	}{
+		{"nothing", Config{}, "-80", galera, "", false},
+		{"xa", Config{Transactions: TransactionsXA}, "-80", galera, "transactions: xa cannot work here", true},
+		{"xa beside", Config{Transactions: TransactionsXA}, "", galera, "", false},
+		{"xa elsewhere", Config{Transactions: TransactionsXA}, "-80", clusterState{increment: "1"}, "", false},
+		{"skip", Config{Sequences: Sequences{FailoverSkip: 5}}, "", galera, "failover_skip makes no sense", false},
+		{"skip of one sequence", Config{Sequences: Sequences{Overrides: map[string]SequenceOverride{"main.s": {FailoverSkip: 5}}}}, "", galera, "failover_skip makes no sense", false},
+		{"skip of another keyspace's", Config{Sequences: Sequences{Overrides: map[string]SequenceOverride{"other.s": {FailoverSkip: 5}}}}, "", galera, "", false},
+		{"skip elsewhere", Config{Sequences: Sequences{FailoverSkip: 5}}, "", clusterState{increment: "1"}, "", false},
+		{"increment", Config{}, "", clusterState{increment: "7"}, "auto_increment_increment is 7", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			faults := tt.cfg.clusterFaults(&server{keyspace: "main", shard: tt.shard}, tt.cluster)
+			switch {
+			case tt.want == "" && len(faults) > 0, tt.want != "" && len(faults) != 1:
+				t.Errorf("got %v, want %q", faults, tt.want)
+			case tt.want != "" && (!strings.HasPrefix(faults[0].text, tt.want) || faults[0].fails != tt.fails):
+				t.Errorf("got %v, want %q", faults, tt.want)
+			}
+		})
+	}
+}
+
+// A server whose own ids are spaced is told of.
+func TestCheckIncrement(t *testing.T) {
+	t.Parallel()
+	servertest.Private(t, func(t *testing.T, s *servertest.Server) {
+		p := newPlace(t, s, "", "CREATE TABLE users (id BIGINT PRIMARY KEY)", "CREATE TABLE users_seq "+vitessSequence, "INSERT INTO users_seq VALUES (0, 10, 5)")
+		out, err := p.run(checkCommand)
+		if err != nil || !strings.Contains(out, "warning: main: auto_increment_increment is 7") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}, "--auto-increment-increment=7")
+}
