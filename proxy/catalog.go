@@ -346,6 +346,10 @@ func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*B
 		return nil, fmt.Errorf("the vschema fills column '%s' of table '%s.%s', which has no such column; correct the vschema or the table",
 			t.AutoIncrement.Column, schema, t.Name)
 	}
+	if a.Generator == nil && !column.takesIDs() {
+		return nil, fmt.Errorf("the vschema fills column '%s' of table '%s.%s', which is a %s and holds no ids of a sequence: make it a BIGINT, or correct the vschema",
+			column.name, schema, t.Name, column.columnType)
+	}
 	b := e.bound(t.Name, column, name)
 	b.ticket = t.Type == vschema.Ticket
 	if a.Generator != nil {

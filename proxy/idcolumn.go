@@ -59,6 +59,17 @@ func maxOfDigits(arguments string) int64 {
 	return most - 1
 }
 
+// takesIDs reports whether the column is of a type that can hold a sequence's ids: numbers, and characters
+// or bytes that spell them.
+func (c *columnInfo) takesIDs() bool {
+	name, _, _ := strings.Cut(strings.Fields(strings.ToLower(c.columnType) + " ")[0], "(")
+	switch name {
+	case "float", "double", "decimal", "char", "varchar", "binary", "varbinary":
+		return true
+	}
+	return c.isInteger() || strings.HasSuffix(name, "text") || strings.HasSuffix(name, "blob")
+}
+
 // isInteger reports whether the column is of an integer type.
 func (c *columnInfo) isInteger() bool {
 	name, _, _ := strings.Cut(strings.Fields(strings.ToLower(c.columnType) + " ")[0], "(")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -22,8 +23,8 @@ type freeIDs struct {
 
 // firstFree returns the first id above every id in use in the columns that a sequence fills: above MAX(column) and at
 // least the AUTO_INCREMENT counter; 1 where there is nothing yet, and 0 for a sequence that fills nothing. A sequence that
-// starts there repeats no id that a row has, unless rows come past seqgate meanwhile. It changes nothing. It fails when the
-// ids of a column are used up.
+// starts there repeats no id that a row has, unless rows come past seqgate meanwhile. It changes nothing.
+// Columns that can hold no ids do not count.
 func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64, err error) {
 	k, ok := cfg.Keyspace(name.Keyspace)
 	if !ok {
@@ -47,8 +48,7 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 	if err != nil || len(b.fills) == 0 {
 		return 0, err
 	}
-	free, err := c.free(ctx, b)
-	return free.next, err
+	return c.used(ctx, b)
 }
 
 // spelled returns the name of a sequence as the vschema writes it, if that has it in another case only: to a server whose
@@ -98,22 +98,39 @@ func (c *cluster) free(ctx context.Context, b binding) (freeIDs, error) {
 	if err != nil {
 		return freeIDs{}, err
 	}
-	each := make([]freeIDs, len(places))
-	group, ctx := errgroup.WithContext(ctx)
-	for i, p := range places {
-		group.Go(func() (err error) {
-			if each[i], err = p.free(ctx); err != nil {
-				err = fmt.Errorf("table %s: %w", p.server.named(p.table), err)
-			}
-			return err
-		})
-	}
-	err = group.Wait()
+	each, err := ofEach(ctx, places, located.free)
 	all := freeIDs{next: 1, last: math.MaxInt64}
 	for _, f := range each {
 		all = freeIDs{max(all.next, f.next), min(all.last, f.last), append(all.missing, f.missing...)}
 	}
 	return all, err
+}
+
+// used reads the first id above those in use in all that a sequence fills. Unlike [cluster.free] it has nothing to say of
+// columns that are too narrow, or of a type that holds no ids.
+func (c *cluster) used(ctx context.Context, b binding) (int64, error) {
+	places, err := c.locate(b)
+	if err != nil {
+		return 0, err
+	}
+	each, err := ofEach(ctx, places, located.used)
+	return slices.Max(append(each, 1)), err
+}
+
+// ofEach asks all places at the same time.
+func ofEach[T any](ctx context.Context, places []located, ask func(located, context.Context) (T, error)) ([]T, error) {
+	each := make([]T, len(places))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, p := range places {
+		group.Go(func() (err error) {
+			if each[i], err = ask(p, ctx); err != nil {
+				err = fmt.Errorf("table %s: %w", p.server.named(p.table), err)
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	return each, err
 }
 
 // free reads the ids in use in one column; a table that does not exist yet uses none.

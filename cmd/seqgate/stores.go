@@ -62,7 +62,7 @@ func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspa
 			return 0, 0, &sequence.Error{Kind: sequence.ErrNoTable, Sequence: name.String(), Text: "was dropped; use CREATE SEQUENCE or seqgate init"}
 		}
 		next, err = firstFree(ctx, s.vschema.config(), name)
-		return max(1, next), sequence.DefaultCache, err
+		return max(1, next), sequence.DefaultCache, seedError(name, err)
 	}), nil
 }
 

@@ -206,6 +206,13 @@ func (u usedIDs) next() (int64, error) {
 // readUsedIDs reads MAX(column), also of rows in open transactions, and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do. It may be called in
 // parallel: it has a connection of its own.
 func (s *server) readUsedIDs(ctx context.Context, table, column string) (used usedIDs, err error) {
+	return s.readUsed(ctx, table, largestOf(column))
+}
+
+func largestOf(column string) string { return "MAX(" + quote(column) + ")" }
+
+// readUsed is readUsedIDs where largest is the expression that gives the largest id.
+func (s *server) readUsed(ctx context.Context, table, largest string) (used usedIDs, err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return usedIDs{}, err
@@ -215,8 +222,8 @@ func (s *server) readUsedIDs(ctx context.Context, table, column string) (used us
 	if _, err := conn.ExecContext(ctx, "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"); err != nil {
 		return usedIDs{}, err
 	}
-	var largest, counter sql.NullString
-	err = conn.QueryRowContext(ctx, "SELECT MAX("+quote(column)+") FROM "+s.quoted(table)).Scan(&largest)
+	var last, counter sql.NullString
+	err = conn.QueryRowContext(ctx, "SELECT "+largest+" FROM "+s.quoted(table)).Scan(&last)
 	if err != nil {
 		return usedIDs{}, err
 	}
@@ -228,7 +235,7 @@ func (s *server) readUsedIDs(ctx context.Context, table, column string) (used us
 	if err != nil {
 		return usedIDs{}, err
 	}
-	if used.max, err = clampID(largest); err != nil {
+	if used.max, err = clampID(last); err != nil {
 		return usedIDs{}, err
 	}
 	used.counter, err = clampID(counter)

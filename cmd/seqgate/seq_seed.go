@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// numeric are the types of columns besides integers that can hold a sequence's ids: those that the proxy fills.
+var numeric = []string{"decimal", "float", "double", "char", "varchar", "binary", "varbinary",
+	"tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob"}
+
+// used returns the first id above those of a sequence in one column; 1 for a column that can hold none: it is missing, or of
+// a type that no sequence fills. Its own statements are refused, and say so; those of other tables go on.
+func (p located) used(ctx context.Context) (int64, error) {
+	t, ok := p.server.table(p.table)
+	if !ok {
+		return 1, nil
+	}
+	column, ok := t.column(p.column)
+	isNumeric := slices.Contains(numeric, column.dataType)
+	if !ok || column.maxID() == 0 && !isNumeric {
+		return 1, nil
+	}
+	largest := largestOf(column.name)
+	if isNumeric {
+		number := "CAST(" + quote(column.name) + " AS DECIMAL(65))"
+		largest = "MAX(IF(" + number + " < 9223372036854775807, " + number + ", 0))" // what is larger is no sequence's
+	}
+	used, err := p.server.readUsed(ctx, p.table, largest)
+	if err != nil {
+		return 0, err
+	}
+	return used.next()
+}
+
+// seedError makes what firstFree fails with an error of the sequence, unless the server may answer otherwise later: then who
+// waits for ids is told at once.
+func seedError(name sequence.Name, err error) error {
+	var answer *mysql.MySQLError
+	if err == nil || unreachable(err) || errors.As(err, &answer) {
+		return err
+	}
+	return &sequence.Error{Kind: sequence.ErrNoTable, Sequence: name.String(), Cause: err,
+		Text: fmt.Sprintf("cannot be made: %v", err)}
+}
