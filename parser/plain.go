@@ -19,19 +19,6 @@ func Readings(sql []byte, mariaDB bool) []Mode {
 	return readingsIn(nil, sql, Mode{MariaDB: mariaDB})
 }
 
-// EveryReading is Readings for a text that may be outside ASCII, in each of the character sets that differ in how they
-// read.
-func EveryReading(sql []byte, mariaDB bool) []Mode {
-	if isASCII(sql) {
-		return Readings(sql, mariaDB)
-	}
-	var readings []Mode
-	for _, name := range [...]string{"utf8mb4", "latin1", "gbk", "gb18030", "big5", "sjis"} {
-		readings = readingsIn(readings, sql, Mode{MariaDB: mariaDB, Charset: CharsetByName(name)})
-	}
-	return readings
-}
-
 // readingsIn appends a mode for each way in which the sql_mode may have the text read.
 func readingsIn(dst []Mode, sql []byte, m Mode) []Mode {
 	readings := append(dst, m)
