@@ -81,7 +81,7 @@ func insertFor(t *testing.T, g *gate, d time.Duration) {
 				switch errno(err) {
 				case 0:
 					in++
-				case 1146, 1412, 1615:
+				case 1146, 1158, 1412, 1615: // 1158 on a slow machine: no answer within 5 s
 					continue
 				default:
 					t.Errorf("%s: %v", text, err)
@@ -120,7 +120,7 @@ func TestKilledLooks(t *testing.T) {
 			for began := time.Now(); time.Since(began) < time.Second; {
 				exec(t, c, "CREATE TABLE IF NOT EXISTS other (a INT)") // what is known of tables is forgotten
 				result, err := c.ExecContext(t.Context(), "INSERT INTO t (a) VALUES (1)")
-				if errno(err) == 1412 {
+				if e := errno(err); e == 1412 || e == 1158 {
 					continue
 				}
 				if err != nil {
