@@ -128,9 +128,9 @@ func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
 	case p.kind == planFill:
 		s.scratch = append(s.packetBuffer(), attributes...)
 		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
-		if p.composed = s.scratch; err == nil && len(sql) <= maxKeptText {
+		if n := len(s.scratch); err == nil && len(sql) <= maxKeptText { // behind the command, until another one is built
 			s.scratch = append(s.scratch, sql...)
-			p.composed, p.quoted = s.scratch[:len(p.composed)], s.scratch[len(p.composed):]
+			s.scratch, p.quoted = s.scratch[:n], s.scratch[n:]
 		}
 	case p.kind == planOwn:
 		p.attributes = slices.Clone(attributes)
@@ -179,7 +179,7 @@ func (s *session) sendComposed(p *plan) error {
 	if p.long != nil {
 		return s.sendFilled(&p.fill, p.attributes, p.long)
 	}
-	return s.sendPacket(p.composed)
+	return s.sendPacket(s.scratch)
 }
 
 // relayResult passes on the answer to a text, or to a part of one.
@@ -234,7 +234,6 @@ type plan struct {
 	own        func(attributes []byte) error
 	attributes []byte
 	long       []byte // a long statement that is filled as it is sent
-	composed   []byte // the filled statement, as it is sent
 	quoted     []byte // the client's own text of it, where that is short
 }
 
