@@ -125,6 +125,9 @@ func (s *session) verifyChange(change handshake.ChangeUser, sequence byte, keysp
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD
 	}
 	err := s.srv.verify(wirePackets{s.front}, &c, s.front.RemoteAddr())
+	if err != nil && c.plugin == mysql.AUTH_CACHING_SHA2_PASSWORD {
+		err = s.refuseInFull(&c, err)
+	}
 	s.out.sequence = c.sequence + 1
 	if err == nil && !s.srv.user(change.User).admits(encryptionOf(s.front.Conn)) {
 		err = accessDenied(change.User, s.front.RemoteAddr(), len(c.proof) > 0)

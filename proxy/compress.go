@@ -31,6 +31,7 @@ type compressedConn struct {
 	compression
 	in       *wire         // the compressed packets
 	sequence atomic.Uint32 // the next one's number, whichever side sends it
+	opened   atomic.Uint32 // the number of the one that was read last
 	inside   packetEnds
 
 	stored int     // bytes left of a payload that is stored as it is
@@ -96,6 +97,7 @@ func (c *compressedConn) open() error {
 		return err
 	}
 	c.sequence.Store(sequence + 1)
+	c.opened.Store(sequence)
 	return nil
 }
 

@@ -12,10 +12,11 @@ import (
 )
 
 // firstSessionID is where the connection ids begin that listed users get in the
-// greeting. The backend's own are not known by then; a server counts from 1, so
+// greeting, which end at twice as much: Java's drivers read them as signed. The
+// backend's own are not known by then; a server counts from 1, so
 // the two do not meet, and a KILL tells by its number which is meant. Without a
 // list of users the ids are the backend's own, and KILL is the server's affair.
-const firstSessionID = 1 << 31
+const firstSessionID = 1 << 30
 
 // planKill ends the session or statement that a KILL is for, if that is one of
 // this seqgate's. Others pass: the server knows them, or does not.
@@ -25,6 +26,10 @@ func (s *session) planKill(p plan, sql []byte) (plan, error) {
 		return p, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support this KILL in front of sharded keyspaces; write the connection's number")
 	}
 	if !ok {
+		return p, nil
+	}
+	if s.isOwnID(id) {
+		p.kind, p.own = planOwn, func([]byte) error { return s.killItself(query) }
 		return p, nil
 	}
 	done, err := s.kill(id, query)
@@ -41,7 +46,12 @@ func (s *session) processKill() error {
 		return err
 	}
 	if len(payload) == 5 {
-		done, err := s.kill(uint64(binary.LittleEndian.Uint32(payload[1:])), false)
+		id := uint64(binary.LittleEndian.Uint32(payload[1:]))
+		if s.isOwnID(id) {
+			s.front.skip(size)
+			return s.killItself(false)
+		}
+		done, err := s.kill(id, false)
 		if done || err != nil {
 			s.front.skip(size)
 		}
@@ -49,7 +59,7 @@ func (s *session) processKill() error {
 			return err
 		}
 		if done {
-			return s.replyOK(okPacket{status: s.answer.status})
+			return s.replyOK(okPacket{status: s.status()})
 		}
 	}
 	err = s.writeBack(s.front.unread()[:size])
@@ -100,6 +110,33 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 	}
 	return true, err
 }
+
+// isOwnID reports whether an id is that of the session itself, or of its thread.
+func (s *session) isOwnID(id uint64) bool {
+	if s.pool() == nil {
+		return false
+	}
+	t := s.srv.sessionOf(id, s.keyspace.Backend.Addr)
+	return t.session != nil && (t.session == s || t.router != nil && t.router == s.routerOf())
+}
+
+// killItself answers a KILL of the session's own id as the servers do, with the error
+// of the statement that it interrupts, which is the KILL.
+func (s *session) killItself(query bool) error {
+	err := mysql.NewDefaultError(mysql.ER_QUERY_INTERRUPTED)
+	if query {
+		return err
+	}
+	if s.mariaDB {
+		const connectionKilled = 1927
+		err = &mysql.MyError{Code: connectionKilled, State: err.State, Message: "Connection was killed"}
+	}
+	s.ends.killed.Store(true)
+	return errors.Join(errKilledItself, s.reply(appendError(nil, err)))
+}
+
+// errKilledItself ends a session whose client was told.
+var errKilledItself = &frontError{errors.New("the client ended its own session by KILL")}
 
 // killTimeout bounds a KILL of seqgate's own.
 const killTimeout = catalogTimeout

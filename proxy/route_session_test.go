@@ -231,7 +231,7 @@ func TestRoutedSessionFunctions(t *testing.T) {
 		if got := count(t, c, "SHOW WARNINGS"); got == 0 {
 			t.Error("no warnings of the shard that ran the statement")
 		}
-		if got, direct := value[uint64](t, c, "SELECT CONNECTION_ID()"), g.proxy; got < 1<<31 {
+		if got, direct := value[uint64](t, c, "SELECT CONNECTION_ID()"), g.proxy; got < 1<<30 {
 			t.Errorf("CONNECTION_ID() is %d of %v", got, direct != nil)
 		}
 	})

@@ -167,7 +167,7 @@ func (s *session) run() error {
 // first packet has this length and number.
 func (s *session) nextCommand(length int, sequence byte) error {
 	switch {
-	case sequence != 0:
+	case sequence != 0 && !s.renumber(length):
 		return &orderError{want: 0}
 	case length == 0:
 		return s.pass(shapeSingle) // no command: the server says so
