@@ -75,8 +75,13 @@ func (s *session) checkTaking(name sequence.Name) error {
 // hasTakingRight asks for the privileges that count, from whatever grants and roles the account has them.
 func (s *session) hasTakingRight(k *Keyspace, name sequence.Name) (bool, error) {
 	switch {
-	case s.srv.cfg.Users != nil: // the account is seqgate's own
-		return s.srv.takers.may(s.ctx, k, name)
+	case s.srv.cfg.Users != nil: // the account is one of the configuration
+		account := s.account.Load()
+		db, err := s.srv.asking(k, account)
+		if err != nil {
+			return false, err
+		}
+		return s.srv.takers.may(s.ctx, db, accountName(k, account), name)
 	case k.Backend.Addr != s.keyspace.Backend.Addr:
 		return false, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not yet support values of sequence '"+name.String()+
 			"', which is on another server, with accounts of clients' own: use its own keyspace as the default database")
@@ -115,11 +120,19 @@ type takerKey struct {
 	name    sequence.Name
 }
 
+// accountName is what the server knows a user's account by: its own, or that of the keyspace's DSN.
+func accountName(k *Keyspace, a *Account) string {
+	if a != nil {
+		return a.User
+	}
+	return k.Backend.User
+}
+
 // takersFresh is how long an answer holds. When the server is away it holds for longer: values in memory are still given.
 const takersFresh = time.Minute
 
-func (t *takers) may(ctx context.Context, k *Keyspace, name sequence.Name) (bool, error) {
-	key := takerKey{k.Backend.User, name}
+func (t *takers) may(ctx context.Context, db *sql.DB, account string, name sequence.Name) (bool, error) {
+	key := takerKey{account, name}
 	at, known := t.asked.Load(key)
 	if known && time.Since(at.(time.Time)) < takersFresh {
 		return true, nil
@@ -127,7 +140,7 @@ func (t *takers) may(ctx context.Context, k *Keyspace, name sequence.Name) (bool
 	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
 	defer cancel()
 	var privileges string
-	err := k.DB.QueryRowContext(ctx, askPrivileges(name)).Scan(&privileges)
+	err := db.QueryRowContext(ctx, askPrivileges(name)).Scan(&privileges)
 	switch {
 	case err == nil && allowsTaking(privileges):
 		t.asked.Store(key, time.Now())
