@@ -348,16 +348,14 @@ func (fakeCatalog) QueryContext(_ context.Context, query string, args []driver.N
 		return &fakeRows{[][]driver.Value{{int64(64 << 20)}}, 1}, nil // @@max_allowed_packet
 	}
 	table := fmt.Sprint(args[1].Value)
-	rows := &fakeRows{columns: 9}
-	for reading := range int64(2) {
-		for i, c := range columns[strings.ToLower(table)] {
-			key := ""
-			if i == 0 {
-				key = "PRI"
-				rows.left = append(rows.left, []driver.Value{reading, int64(0), table, "BASE TABLE", "InnoDB", "", "", "", false})
-			}
-			rows.left = append(rows.left, []driver.Value{reading, int64(i + 1), c[0], c[1], key, "", "", "", false})
+	rows := &fakeRows{columns: 8}
+	for i, c := range columns[strings.ToLower(table)] {
+		key := ""
+		if i == 0 {
+			key = "PRI"
+			rows.left = append(rows.left, []driver.Value{int64(0), table, "BASE TABLE", "InnoDB", "", "", "", false})
 		}
+		rows.left = append(rows.left, []driver.Value{int64(i + 1), c[0], c[1], key, "", "", "", false})
 	}
 	return rows, nil
 }

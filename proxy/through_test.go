@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -37,10 +38,9 @@ func TestMergeTables(t *testing.T) {
 			t.Errorf("without a sequence: id %d, want the server's own, 1", id)
 		}
 		exec(t, g.direct, "ALTER TABLE free UNION = (plain, t)")
-		await(t, "the MERGE table to be refused", func() bool {
-			_, err := c.ExecContext(t.Context(), "INSERT INTO free (a) VALUES (1)")
-			return errno(err) == 1235
-		})
+		time.Sleep(100 * time.Millisecond) // what is under it is known for half of that
+		_, err = c.ExecContext(t.Context(), "INSERT INTO free (a) VALUES (1)")
+		checkErrno(t, err, 1235)
 		if n := value[int](t, g.direct, "SELECT COUNT(*) FROM t"); n != 0 {
 			t.Errorf("%d rows went into t, want none", n)
 		}

@@ -106,7 +106,7 @@ func (s *source) read(env environment) (*Config, error) {
 	case s.file != "" && s.upstream != "":
 		return nil, usagef("--config and --upstream together: give one")
 	case s.upstream != "" && s.anyDatabase:
-		return serverConfig(s.upstream, os.Getenv)
+		return serverConfig(s.upstream, env.get)
 	case s.upstream != "":
 		return UpstreamConfig(s.upstream, env.get)
 	case s.file != "":

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"sync"
 
@@ -119,7 +120,7 @@ func addUsers(e *sqle.Engine) {
 	}
 }
 
-// defineVariables gives the engine InnoDB's lock wait timeout (its own one is global and always 1),
+// defineVariables gives the engine InnoDB's lock wait timeout (its own one is global and always 1), insert_id,
 // and a version comment that says to a client's greeting what it is.
 func defineVariables() {
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{
@@ -129,6 +130,13 @@ func defineVariables() {
 			Dynamic: true,
 			Type:    types.NewSystemIntType(lockWaitTimeout, 1, 1<<30, false),
 			Default: int64(50),
+		},
+		&sql.MysqlSystemVariable{ // which seqgate reads; nothing here makes ids of its own
+			Name:    "insert_id",
+			Scope:   sql.GetMysqlScope(sql.SystemVariableScope_Session),
+			Dynamic: true,
+			Type:    types.NewSystemIntType("insert_id", 0, math.MaxInt64, false),
+			Default: int64(0),
 		},
 		&sql.MysqlSystemVariable{
 			Name:    "version_comment",
