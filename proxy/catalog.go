@@ -586,11 +586,16 @@ func (c *catalog) firstPresent(ctx context.Context, k *Keyspace, t target, p *fi
 		return 0, err
 	}
 	defer tx.Rollback() // nothing was changed
-	column := quoteIdentifier(p.binding.Column)
 	var id sql.NullInt64
-	err = tx.QueryRowContext(ctx, "SELECT MIN("+column+") FROM "+quoteIdentifier(t.schema)+"."+quoteIdentifier(t.table)+
-		" WHERE "+column+p.isOneOfIDs()).Scan(&id)
+	err = tx.QueryRowContext(ctx, "SELECT "+p.firstOf()+fromBlock(p, t)).Scan(&id)
 	return uint64(id.Int64), err
+}
+
+// firstOf is the least id of those that are in the table, fromBlock where from.
+func (p *fillPlan) firstOf() string { return "MIN(" + quoteIdentifier(p.binding.Column) + ")" }
+
+func fromBlock(p *fillPlan, t target) string {
+	return " FROM " + quoteIdentifier(t.schema) + "." + quoteIdentifier(t.table) + " WHERE " + quoteIdentifier(p.binding.Column) + p.isOneOfIDs()
 }
 
 // quoteIdentifier quotes a name for SQL text.

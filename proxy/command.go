@@ -24,6 +24,9 @@ func (s *session) command(code byte, length int) error {
 	if cutSilent(code, length) {
 		return s.refuseSilent()
 	}
+	if code != mysql.COM_QUERY && code != mysql.COM_STMT_CLOSE {
+		s.left, s.failedBy = nil, nil
+	}
 	if s.router != nil {
 		return s.router.command(code, length)
 	}

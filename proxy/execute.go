@@ -45,6 +45,7 @@ func (s *session) execute() error {
 // executePacket executes a statement by a command that stmtCommand read, which has
 // its id at the backend. st is nil for one that seqgate keeps nothing of.
 func (s *session) executePacket(st *statement, payload []byte, size int) error {
+	s.left = nil
 	switch {
 	case st != nil && st.next != nil && payload[0] == comStmtBulkExecute:
 		s.front.skip(size)
@@ -251,7 +252,10 @@ func (s *session) decide(p *fillPlan, slot parser.Slot, params []param) parser.S
 func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags byte, size int) error {
 	id := st.id
 	flags &^= cursorTypes // MariaDB has none on RETURNING
-	err := s.beforeExecute(st, p)
+	err := s.dropStale(st)
+	if err == nil {
+		err = s.beforeExecute(st, p)
+	}
 	if err == nil && p.runsFilled() {
 		id = st.filled
 		params, err = s.fillParams(st, p, params)
@@ -271,12 +275,20 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 	if p.runsFilled() {
 		other = st.id
 	}
-	if len(st.long) > 0 && other != 0 {
-		s.out.silent = err == nil
-		err = errors.Join(err, s.resetBackend(other))
+	if len(st.long) > 0 {
+		st.stale = other // not at once: the client may ask what its statement has left
 	}
 	st.long = nil
 	return err
+}
+
+// dropStale forgets at the backend what was sent ahead for an execution of the other statement.
+func (s *session) dropStale(st *statement) error {
+	id := st.stale
+	if st.stale = 0; id == 0 {
+		return nil
+	}
+	return s.resetBackend(id)
 }
 
 // beforeExecute prepares the backend session for an execution.
@@ -297,7 +309,7 @@ func (s *session) dropLong(st *statement) error {
 	if len(st.long) == 0 {
 		return nil
 	}
-	st.long = nil
+	st.long, st.stale = nil, 0
 	err := s.resetBackend(st.id)
 	if st.filled != 0 {
 		err = errors.Join(err, s.resetBackend(st.filled))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -361,28 +362,39 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 		}
 		return err
 	}
-	s.tellInserted(p, t, &ok, s.state.lastID)
+	s.tellInserted(p, t, &ok)
 	return s.replyOK(ok)
 }
 
 // tellInserted puts into an OK packet the insert id that a native column tells.
-// before is what the backend's LAST_INSERT_ID() gave before the statement.
-func (s *session) tellInserted(p *fillPlan, t target, ok *okPacket, before uint64) {
+func (s *session) tellInserted(p *fillPlan, t target, ok *okPacket) {
 	o := outcome{affected: ok.affectedRows, reported: ok.insertID, first: uint64(p.first)}
 	var inserted uint64
 	if p.needsProbe(o) {
-		inserted = s.probe(p, t)
+		inserted = s.probe(p, t, int64(o.affected))
+	}
+	if inserted == 0 && p.hidesUpdated(o) {
+		o.reported = s.askUpdated(p, o)
 	}
 	v := p.settle(o, inserted, s.state.lastID)
-	if p.wrap && o.reported == 0 {
-		v.actual = before
-	}
 	if v.unknown {
 		s.state.lastIDKnown = false
 	} else {
 		s.setLastID(v.lastID, v.actual)
+		// LAST_INSERT_ID(id) of another row may be behind a packet that tells something else: a trigger's own INSERT hides it.
+		s.state.restore = s.state.restore || p.wrap && (o.first == 0 || ok.insertID != o.first)
 	}
 	ok.insertID = v.insertID
+}
+
+// askUpdated asks for the id of a row that was there and has changed, which the OK packet does not tell. The statement
+// has set LAST_INSERT_ID() to it.
+func (s *session) askUpdated(p *fillPlan, o outcome) uint64 {
+	id, err := s.askBehind(int64(o.affected), "SELECT "+bytesOf("LAST_INSERT_ID()")+" LIMIT 1")
+	if err != nil {
+		s.log.Warn("insert id not known", "table", p.binding.Table, "err", err)
+	}
+	return id
 }
 
 // settleText reads the answer to a statement whose text was rewritten.
@@ -453,11 +465,23 @@ func (s *session) replyOK(ok okPacket) error {
 // probe finds the first id of the statement's block that is in the table. Ids
 // of a block are in no other statement, so what stands there was inserted by
 // this one. It looks from outside the client's session, whose warnings and row
-// count stay as they are, and sees what is not committed yet.
-func (s *session) probe(p *fillPlan, t target) uint64 {
-	id, err := s.srv.catalog.firstPresent(s.ctx, s.keyspace, t, p)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		s.log.Warn("insert id not verified", "table", p.binding.Table, "err", err)
+// count stay as they are, and sees what is not committed yet; where that waits for
+// another session, as behind an ALTER TABLE that waits for this one, from within.
+// rows is what ROW_COUNT() gives behind the statement.
+func (s *session) probe(p *fillPlan, t target, rows int64) uint64 {
+	patience := time.Second
+	if s.inLegTransaction() {
+		patience = 100 * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	defer cancel()
+	id, err := s.srv.catalog.firstPresent(ctx, s.keyspace, t, p)
+	if err == nil || s.ctx.Err() != nil {
+		return id
+	}
+	id, within := s.askBehind(rows, "SELECT "+bytesOf(p.firstOf())+fromBlock(p, t))
+	if within != nil {
+		s.log.Warn("insert id not verified", "table", p.binding.Table, "err", errors.Join(err, within))
 		return uint64(p.first)
 	}
 	return id

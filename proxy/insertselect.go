@@ -28,8 +28,6 @@ type insertQuery struct {
 
 	fill      fillPlan
 	explained bool // the server has read the client's own text, and would run it
-
-	actual uint64 // what the backend's LAST_INSERT_ID() gives, after the count
 }
 
 // queryAttempts is how often the rows of a query are counted anew when more came
@@ -162,8 +160,7 @@ func (s *session) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, er
 	if err != nil {
 		return 0, err
 	}
-	q.actual = ok.insertID
-	s.setLastID(s.state.lastID, q.actual)
+	s.setLastID(s.state.lastID, ok.insertID)
 	return ok.insertID, nil
 }
 
@@ -252,14 +249,12 @@ func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) 
 			s.state.lastIDKnown = false
 		}
 	case p.open == 0 && !p.upsert:
-		if ok.insertID != 0 {
-			s.setLastID(s.state.lastID, ok.insertID)
-		}
+		s.state.restore = s.state.restore || p.wrap // an id of the query's own may be there
 		if ok.affectedRows == 0 {
 			ok.insertID = 0
 		}
 	default:
-		s.tellInserted(p, t, &ok, q.actual)
+		s.tellInserted(p, t, &ok)
 	}
 	return s.replyOK(ok)
 }

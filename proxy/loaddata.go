@@ -243,7 +243,7 @@ func (s *session) firstLoaded(l *loadPlan, affected uint64) uint64 {
 	}
 	for _, ids := range l.ids {
 		p := fillPlan{binding: l.fill.binding, first: ids.first, open: ids.count}
-		if first := s.probe(&p, s.loadTarget(l)); first != 0 {
+		if first := s.probe(&p, s.loadTarget(l), int64(affected)); first != 0 {
 			return first
 		}
 	}

@@ -193,8 +193,10 @@ func (p *fillPlan) needsProbe(o outcome) bool {
 	switch {
 	case p.open == 0:
 		return false
+	case p.upsert && p.rows == 1:
+		return p.wrap && p.foundRows && o.affected == 1 && o.reported == 0 // hidden by a trigger's INSERT
 	case p.upsert:
-		return p.rows > 1 && o.affected > 0
+		return o.affected > 0
 	case p.ignore:
 		return o.affected > 0 && o.affected < uint64(p.rows)
 	}
@@ -229,6 +231,13 @@ func (p *fillPlan) settle(o outcome, inserted, old uint64) verdict {
 	return verdict{lastID: old, actual: actual}
 }
 
+// hidesUpdated reports whether a row that was there was changed, and the packet does not tell which: on a column without
+// AUTO_INCREMENT, where a trigger has inserted into a table that has it.
+func (p *fillPlan) hidesUpdated(o outcome) bool {
+	changed := o.affected > uint64(p.rows) || p.open > 0 && p.changed(o) // else rows with ids of their own may be new
+	return changed && p.upsert && p.wrap && !p.fromQuery && o.reported == 0 && p.inserted(o) == 0
+}
+
 // changed reports whether a row that was there was changed, of a statement that
 // inserted none.
 func (p *fillPlan) changed(o outcome) bool {
@@ -244,7 +253,7 @@ func (p *fillPlan) inserted(o outcome) uint64 {
 	switch {
 	case p.open == 0:
 		return 0
-	case p.upsert && (o.affected != 1 || o.reported != o.first && (p.wrap || o.reported != 0)):
+	case p.upsert && (o.affected != 1 || o.reported != o.first && o.reported != 0):
 		return 0
 	case p.ignore && o.affected == 0:
 		return 0

@@ -63,6 +63,7 @@ func passesUnread(sql []byte) bool {
 // passLong relays a statement that is longer than the buffer as it comes.
 func (s *session) passLong(begin int) error {
 	const unseen = mayLook | mayChangeLastID | keepsSomething
+	s.left, s.failedBy = nil, nil
 	s.noteKind(kindOf(parser.Sniff(s.front.unread()[headerSize+begin:])))
 	if err := s.before(unseen); err != nil {
 		return err
@@ -100,7 +101,16 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 			return err
 		}
 	}
-	p, resolved, err := s.planText(payload[begin:])
+	text, err := s.withLeft(payload[begin:])
+	if text != nil {
+		payload = append(slices.Clone(payload[:begin]), text...)
+	}
+	var p plan
+	var resolved bool
+	if err == nil {
+		p, resolved, err = s.planText(payload[begin:])
+		resolved = resolved || text != nil
+	}
 	if err == nil {
 		err = s.compose(&p, payload[:begin], payload[begin:])
 	}
@@ -245,6 +255,9 @@ func (s *session) plan(sql []byte) (plan, error) {
 	if err := s.refuseLost(kind, sql); err != nil {
 		return p, err
 	}
+	if done, err := s.planLeft(&p, kind, sql); done || err != nil {
+		return p, err
+	}
 	switch kind {
 	case parser.Insert, parser.Replace, parser.Load:
 		s.keeps = s.keeps || p.effect&keepsSomething != 0 // the effect may become another one
@@ -334,6 +347,13 @@ func (s *session) passCommand(payload []byte, size int, as shape, e effect) erro
 
 // queryPlain sends a statement that has no calls of sequences in it.
 func (s *session) queryPlain(attributes, sql []byte) error {
+	text, err := s.withLeft(sql)
+	if err != nil {
+		return err
+	}
+	if text != nil {
+		sql = text
+	}
 	p, _, err := s.planText(sql)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (s *session) settleReturning(p *fillPlan, t target) error {
 	}
 	inserted := uint64(p.first)
 	if p.ignore || p.upsert {
-		inserted = s.probe(p, t)
+		inserted = s.probe(p, t, -1)
 	}
 	switch {
 	case inserted != 0:

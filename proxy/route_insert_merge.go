@@ -20,7 +20,7 @@ func (in *shardedInsert) merge(parts []insertPart) okPacket {
 	for i := range parts {
 		p := &parts[i]
 		if in.kind == planFill && in.fill.texts == nil {
-			p.leg.tellInserted(&p.fill, in.target(p.leg), &p.ok, p.leg.state.lastID)
+			p.leg.tellInserted(&p.fill, in.target(p.leg), &p.ok)
 		}
 		if i > 0 && in.reference() {
 			continue // the same rows again

@@ -48,6 +48,7 @@ func (in *shardedInsert) answerFrom(leg *session) error {
 
 // prepare brings a leg's LAST_INSERT_ID() to where the statement needs it.
 func (in *shardedInsert) prepare(leg *session) error {
+	leg.left = nil
 	if !leg.state.lastIDKnown {
 		if err := leg.ask(); err != nil {
 			return err

@@ -234,6 +234,7 @@ func (st *statement) relayed() bool { return st.next == nil && st.calls == nil &
 // executeRelayed passes an execution on, and its answer.
 func (s *session) executeRelayed(st *statement, payload []byte, size int) error {
 	as := executeShape(payload)
+	s.left = nil
 	err := s.before(st.effect)
 	if err == nil {
 		err = s.passPacket(payload, size)

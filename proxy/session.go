@@ -46,6 +46,8 @@ type session struct {
 	out      sender
 	state    sessionState
 	values   lastValues
+	left     *left          // what the client's latest statement has left, if seqgate has asked something since
+	failedBy *mysql.MyError // the error that seqgate has answered it with
 	stmts    map[uint32]*statement
 	lastStmt uint32                // the statement that the client prepared last, 0 when that failed
 	prepared bool                  // there was one that did not
@@ -289,7 +291,10 @@ func (s *session) report(err error) error {
 		return replyErr
 	}
 	switch {
+	case !errors.As(err, &lost) && s.router != nil:
+		return nil
 	case !errors.As(err, &lost):
+		s.failedBy = told
 		return nil
 	case s.router != nil:
 		return s.router.recover(err)

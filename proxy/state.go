@@ -96,11 +96,14 @@ func (s *session) setLastID(want, actual uint64) {
 
 // restoreLastID sets the backend's LAST_INSERT_ID() before a statement that may
 // look at it.
-func (s *session) restoreLastID() error {
+func (s *session) restoreLastID() error { return s.restoreBy("DO") }
+
+// restoreBy restores it by DO, behind which ROW_COUNT() is 0, or by SELECT, behind which it is -1.
+func (s *session) restoreBy(verb string) error {
 	if !s.state.restore {
 		return nil
 	}
-	if err := s.quietly(fmt.Sprintf("DO LAST_INSERT_ID(%d)", s.state.lastID)); err != nil {
+	if err := s.quietly(fmt.Sprintf("%s LAST_INSERT_ID(%d)", verb, s.state.lastID)); err != nil {
 		return err
 	}
 	s.state.restore = false
@@ -129,6 +132,7 @@ const (
 	changesVariables                     // of the session, any
 	keepsSomething                       // a variable of the user's, or a lock
 	mayChangeIDs                         // insert_id, auto_increment_increment
+	readsRowCount                        // as the statement before has left it
 )
 
 // effectOf judges a statement by its first keywords and, where those leave it
@@ -139,6 +143,9 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 		e := keptBy(sql)
 		if parser.MentionsLastInsertID(sql) {
 			e |= mayLook | setsLastID(sql)
+			if parser.Mentions(sql, "row_count") && !parser.Mentions(sql, "found_rows") {
+				e |= readsRowCount
+			}
 		}
 		return e
 	case parser.Begin, parser.Commit, parser.Rollback:
@@ -157,6 +164,9 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 		return e
 	case parser.Call, parser.Execute, parser.Carrier:
 		return unknownEffect(sql) | makesTemporary
+	}
+	if kind == parser.Other && isDiagnostics(sql) {
+		return changesVariables
 	}
 	return mayLook | mayChangeLastID | mayChangeSettings | mayChangeIDs
 }
@@ -242,10 +252,19 @@ func effectOfSet(sql []byte) effect {
 // before prepares the backend session for a statement with this effect.
 func (s *session) before(e effect) error {
 	s.noteKnown()
-	if e&mayLook != 0 {
-		return s.restoreLastID()
+	switch {
+	case e&mayLook == 0 || !s.state.restore:
+		return nil
+	case e&readsRowCount != 0: // prepared; in a text withLeft has put it in its place
+		row, err := s.queryRow("SELECT "+bytesOf("ROW_COUNT()")+" LIMIT 1", 1)
+		if err != nil {
+			return err
+		}
+		if row[0] == "-1" {
+			return s.restoreBy("SELECT")
+		}
 	}
-	return nil
+	return s.restoreLastID()
 }
 
 // after forgets what a statement with this effect may have changed.

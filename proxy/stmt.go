@@ -38,6 +38,7 @@ type statement struct {
 	filled uint32          // the second one's id, 0 for none
 	types  []param         // of the latest execution that brought types
 	long   map[uint16]bool // parameters whose values were sent ahead
+	stale  uint32          // the id at the backend that such values have to be dropped of; 0 for none
 }
 
 // prepare deals with a COM_STMT_PREPARE.
@@ -307,7 +308,10 @@ func (s *session) passLongData(st *statement, payload []byte, size int) error {
 	index := binary.LittleEndian.Uint16(payload[5:])
 	st.noteLong(index)
 	body := append([]byte(nil), payload...)
-	err := s.passPacket(payload, size)
+	err := s.dropStale(st)
+	if err == nil {
+		err = s.passPacket(payload, size)
+	}
 	s.front.skip(size)
 	if err != nil {
 		return err
@@ -389,7 +393,7 @@ func (s *session) resetStmt() error {
 	if err != nil || st == nil || st.filled == 0 && st.calls == nil {
 		return err
 	}
-	st.long = nil
+	st.long, st.stale = nil, 0
 	if st.filled == 0 {
 		return nil
 	}

@@ -1,0 +1,161 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// What a statement has left (its warnings, and what ROW_COUNT() and FOUND_ROWS() give) is told by the server until the
+// next statement, which may be one of seqgate's own. Where one cannot wait, what was left is read first, and told here.
+
+// left is what the client's latest statement has left.
+type left struct {
+	warnings         [][]string // the rows of SHOW WARNINGS
+	rows             string     // ROW_COUNT()
+	found            string     // FOUND_ROWS(); empty where the server still gives it
+	warned, failures string     // @@warning_count and @@error_count
+}
+
+// askBehind asks for a number in the session, right behind a statement of the client's for which ROW_COUNT() is rows.
+func (s *session) askBehind(rows int64, query string) (uint64, error) {
+	warnings, err := s.queryRows("SHOW WARNINGS", len(warningColumns)) // which leaves them
+	if err != nil {
+		return 0, err
+	}
+	s.left = &left{warnings: warnings, rows: strconv.FormatInt(rows, 10), warned: strconv.Itoa(len(warnings)), failures: "0"}
+	row, err := s.queryRow(query, 1)
+	if err != nil || row[0] == "" {
+		return 0, err
+	}
+	return strconv.ParseUint(row[0], 10, 64)
+}
+
+// bytesOf gives an expression of a number as bytes in every character set of results.
+func bytesOf(expression string) string {
+	return "CAST(CONVERT(CONCAT(" + expression + ") USING utf8mb4) AS BINARY)"
+}
+
+// askLeft reads what is left but the warnings themselves. MySQL warns of FOUND_ROWS(), which a text that does not name it
+// would see among the counts.
+func (s *session) askLeft(found bool) (*left, error) {
+	query, columns := "SELECT "+bytesOf("ROW_COUNT()")+", @@warning_count, @@error_count", 3
+	if found {
+		query, columns = query+", "+bytesOf("FOUND_ROWS()"), 4
+	}
+	row, err := s.queryRow(query+" LIMIT 1", columns) // whatever sql_select_limit says
+	if err != nil {
+		return nil, err
+	}
+	l := &left{rows: row[0], warned: row[1], failures: row[2]}
+	if found {
+		l.found = row[3]
+	}
+	return l, nil
+}
+
+// planLeft plans a statement that asks for what was kept. Any other has left something of its own.
+func (s *session) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, err error) {
+	l := s.left
+	s.left = nil
+	if l == nil {
+		return false, nil
+	}
+	words := parser.Words(sql, 3)
+	which := ""
+	if kind == parser.Show && slices.Contains([]string{"WARNINGS", "ERRORS", "COUNT"}, words[1]) {
+		which = words[1]
+	}
+	switch {
+	case which == "COUNT", which != "" && words[2] != "", isDiagnostics(sql):
+		s.left = l
+		return false, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not yet support GET DIAGNOSTICS, SHOW COUNT(*) and LIMIT"+
+			" behind this statement, whose insert id it had to ask for; use SHOW WARNINGS")
+	case which == "":
+		return false, nil
+	}
+	rows := l.warnings
+	if which == "ERRORS" {
+		rows = nil // the statement succeeded
+	}
+	s.left, l.rows = l, "-1"
+	p.kind, p.effect = planOwn, 0
+	p.own = func([]byte) error { return s.replyRows(warningColumns, rows) }
+	return true, nil
+}
+
+// maxMessage is how many characters SIGNAL takes for a message.
+const maxMessage = 128
+
+// signalOwn has the server know the error that seqgate has answered the statement before with, if a text asks for what
+// that has left.
+func (s *session) signalOwn(sql []byte) error {
+	e := s.failedBy
+	s.failedBy = nil
+	shows := parser.Sniff(sql) == parser.Show && mentionsAny(sql, "warnings", "errors")
+	if e == nil || s.lost || !shows && !isDiagnostics(sql) && !readsDiagnostics(sql) {
+		return nil
+	}
+	message := []rune(e.Message)
+	err := s.quietly(fmt.Sprintf("SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = %s", e.State, e.Code,
+		literal(string(message[:min(len(message), maxMessage)]))))
+	var signalled *serverError
+	if errors.As(err, &signalled) {
+		return nil
+	}
+	return err
+}
+
+// isDiagnostics reports whether a statement is GET DIAGNOSTICS.
+func isDiagnostics(sql []byte) bool { return parser.Words(sql, 1)[0] == "GET" }
+
+// withLeft gives the text of a statement with what was left written into it, where a statement of seqgate's own has come
+// between or will; nil where the text can stay.
+func (s *session) withLeft(sql []byte) (text []byte, err error) {
+	if s.failedBy != nil {
+		if err := s.signalOwn(sql); err != nil {
+			return nil, err
+		}
+	}
+	if s.left == nil && !s.state.restore || !readsDiagnostics(sql) {
+		return nil, nil
+	}
+	l := s.left
+	switch {
+	case l != nil:
+	case s.effectOf(parser.Sniff(sql), sql)&mayLook == 0:
+		return nil, nil
+	default:
+		if l, err = s.askLeft(parser.Mentions(sql, "found_rows")); err != nil {
+			return nil, err
+		}
+	}
+	m, err := s.readable(sql)
+	if err != nil {
+		return nil, err
+	}
+	found := parser.FindSession(sql, m)
+	if found.Uses&parser.Unread != 0 {
+		return nil, nil
+	}
+	return found.AppendReplaced(nil, sql, func(dst []byte, c parser.SessionCall) ([]byte, bool) {
+		value := ""
+		switch {
+		case c.Use == parser.ReadsRowCount:
+			value = l.rows
+		case c.Use == parser.ReadsFoundRows:
+			value = l.found
+		case c.Use == parser.ReadsWarnings && found.Uses&parser.ReadsTables != 0 && s.mariaDB: // its own, of which there are none yet
+		case c.Use == parser.ReadsWarnings && parser.Mentions(sql[c.Start:c.End], "error_count"):
+			value = l.failures
+		case c.Use == parser.ReadsWarnings:
+			value = l.warned
+		}
+		return fmt.Appendf(dst, "CAST(%s AS SIGNED)", value), value != ""
+	}), nil
+}
