@@ -466,7 +466,8 @@ func (s *session) replyOK(ok okPacket) error {
 // of a block are in no other statement, so what stands there was inserted by
 // this one. It looks from outside the client's session, whose warnings and row
 // count stay as they are, and sees what is not committed yet; where that waits for
-// another session, as behind an ALTER TABLE that waits for this one, from within.
+// another session, as behind an ALTER TABLE that waits for this one, from within, and so
+// in front of a cluster, where outside may be another node.
 // rows is what ROW_COUNT() gives behind the statement.
 func (s *session) probe(p *fillPlan, t target, rows int64) uint64 {
 	patience := time.Second
@@ -475,9 +476,12 @@ func (s *session) probe(p *fillPlan, t target, rows int64) uint64 {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, patience)
 	defer cancel()
-	id, err := s.srv.catalog.firstPresent(ctx, s.keyspace, t, p)
-	if err == nil || s.ctx.Err() != nil {
-		return id
+	err := errOtherServer
+	if !s.srv.clusters.has(ctx, s.keyspace) {
+		var id uint64
+		if id, err = s.srv.catalog.firstPresent(ctx, s.keyspace, t, p); err == nil || s.ctx.Err() != nil {
+			return id
+		}
 	}
 	id, within := s.askBehind(rows, "SELECT "+bytesOf(p.firstOf())+fromBlock(p, t))
 	if within != nil {

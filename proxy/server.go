@@ -120,10 +120,11 @@ const DefaultHandshakeTimeout = 10 * time.Second
 
 // Server accepts clients.
 type Server struct {
-	cfg     Config
-	changed atomic.Pointer[Config] // with the settings of now; nil until they are changed
-	catalog *catalog
-	takers  takers
+	cfg      Config
+	changed  atomic.Pointer[Config] // with the settings of now; nil until they are changed
+	catalog  *catalog
+	takers   takers
+	clusters clusters
 
 	ownGenerators *generate.Set // nil when Config has one
 	log           *slog.Logger
