@@ -36,7 +36,7 @@ func testRemade(t *testing.T, s *servertest.Server, before, after []string) {
 	name, db := seeded(t, s, 4, 100)
 	run(t, db, name, before...)
 	ended := make(chan *Sequence, 9)
-	p := Open(db, name, Config{Lease: time.Second, Timeout: time.Minute, Ended: func(s *Sequence) { ended <- s }})
+	p := Open(db, name, Config{Lease: 10 * time.Second, Timeout: time.Minute, Ended: func(s *Sequence) { ended <- s }})
 	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c"), []byte("d"), []byte("e"), []byte("f")}
 	for _, key := range keys {
 		if r, err := p.Next(t.Context(), key, 1); err != nil || r.First != 1 {
@@ -86,7 +86,7 @@ func TestSeedOlder(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		name, db := seeded(t, s, 4, 100)
 		run(t, db, name, remade["older"]...)
-		p := Open(db, name, Config{Lease: time.Second, Timeout: time.Minute})
+		p := Open(db, name, Config{Lease: time.Minute, Timeout: time.Minute})
 		if r, err := p.Next(t.Context(), []byte("a"), 1); err != nil || r.First != 1 {
 			t.Fatalf("got %v, %v, want 1", r, err)
 		}

@@ -50,7 +50,7 @@ func TestRivals(t *testing.T) {
 			if err := a.Rivals(t.Context()); err != nil {
 				t.Errorf("without a table: %v", err)
 			}
-			claim := rivalClaim(time.Second)
+			claim := rivalClaim(5 * time.Second) // as long as a slow machine may take for the next two questions
 			former, err := a.Acquire(t.Context(), claim)
 			if err != nil {
 				t.Fatal(err)
