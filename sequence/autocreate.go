@@ -50,15 +50,32 @@ func (s *autoCreate) Reserve(ctx context.Context, q Request) (Reservation, error
 	return res, err
 }
 
-// reserve tells other processes that the sequence is used, and reserves.
+// reserve tells other processes that the sequence is used, and reserves. Where the row came only after it was looked for,
+// it is told before the first ids of it are given.
 func (s *autoCreate) reserve(ctx context.Context, q Request) (Reservation, error) {
-	if !s.served.Load() && q.Row == 0 {
-		err := attemptOn(ctx, s.db, q, func(ctx context.Context, t table) error { return t.announce(ctx) })
-		if err != nil {
-			return Reservation{}, err
-		}
+	if s.served.Load() || q.Row != 0 {
+		return s.RowStore.Reserve(ctx, q)
 	}
-	return s.RowStore.Reserve(ctx, q)
+	found, err := s.announce(ctx, q)
+	if err != nil {
+		return Reservation{}, err
+	}
+	res, err := s.RowStore.Reserve(ctx, q)
+	if err == nil && !found {
+		_, err = s.announce(ctx, q)
+	}
+	if err != nil {
+		return Reservation{}, err
+	}
+	return res, nil
+}
+
+func (s *autoCreate) announce(ctx context.Context, q Request) (found bool, err error) {
+	err = attemptOn(ctx, s.db, q, func(ctx context.Context, t table) error {
+		found, err = t.announce(ctx)
+		return err
+	})
+	return found, err
 }
 
 // missing returns err as what says that a sequence is missing which may be created, else nil.

@@ -65,24 +65,24 @@ func (t table) markUsed(ctx context.Context) error {
 	return t.exec(ctx, fmt.Sprintf("INSERT IGNORE INTO %s (sequence) VALUES (%s)", t.sqlUsed(), quotedText(strings.ToLower(t.Table))))
 }
 
-// announce marks the sequence as used if its row is there, before the first id is taken of it. A user who may not create the
-// table may not make a sequence anew either.
-func (t table) announce(ctx context.Context) error {
+// announce marks the sequence as used if its row is there, before the first id is taken of it, and reports whether there is
+// no more to do. A user who may not create the table may not make a sequence anew either.
+func (t table) announce(ctx context.Context) (found bool, err error) {
 	if used, err := t.wasUsed(ctx); used || err != nil {
-		return unlessDenied(err)
+		return true, unlessDenied(err)
 	}
 	var row int
-	err := t.conn.QueryRowContext(ctx, "SELECT 1 FROM "+t.sqlName()+t.where()+" LIMIT 1").Scan(&row)
+	err = t.conn.QueryRowContext(ctx, "SELECT 1 FROM "+t.sqlName()+t.where()+" LIMIT 1").Scan(&row)
 	if err != nil && IsTemporary(err) && !errors.Is(err, sql.ErrNoRows) {
-		return t.failure("look for the row", err)
+		return false, t.failure("look for the row", err)
 	}
 	if err != nil {
-		return nil // what is missing or wrong, the attempt to reserve tells
+		return false, nil // what is missing or wrong, the attempt to reserve tells
 	}
 	if err := t.exec(ctx, UsedTableSQL(t.Database)); err != nil {
-		return unlessDenied(err)
+		return true, unlessDenied(err)
 	}
-	return unlessDenied(t.markUsed(ctx))
+	return true, unlessDenied(t.markUsed(ctx))
 }
 
 func unlessDenied(err error) error {

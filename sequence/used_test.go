@@ -1,9 +1,11 @@
 package sequence_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -50,6 +52,36 @@ func TestAutoCreateUsedElsewhere(t *testing.T) {
 					}
 				})
 			}
+		}
+	})
+}
+
+// madeLate is a store whose row is made by somebody else just before it is asked.
+type madeLate struct {
+	sequence.RowStore
+	make func()
+}
+
+func (s *madeLate) Reserve(ctx context.Context, q sequence.Request) (sequence.Reservation, error) {
+	s.make()
+	return s.RowStore.Reserve(ctx, q)
+}
+
+// A process whose sequence is made while it begins says that it uses it, too.
+func TestAutoCreateMadeMeanwhile(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		h := harness(t, s, "")
+		db := openPool(t, s.DSN(h.Database))
+		made := sync.OnceFunc(func() {
+			mustExec(t, h.Admin, sequence.CreateTableSQL(h.Database, "s"), sequence.InsertRowSQL(h.Database, "s", 8, 10))
+		})
+		store := sequence.AutoCreate(&madeLate{namedStore(t, sequence.StrategyForUpdate, db), made}, db, seedAbove(db, "SELECT 99"))
+		r, err := get(t, sequencetest.Registry(store, sequence.Config{}), sequence.Name{Database: h.Database, Table: "s"}).Next(t.Context(), 1)
+		if err != nil || r.First < 8 || r.First > 18 {
+			t.Errorf("got %v, %v, want 8 or 18", r, err)
+		}
+		if used, err := sequence.WasUsed(t.Context(), db, h.Database, "s"); err != nil || !used {
+			t.Errorf("got %v, %v, want that it is used", used, err)
 		}
 	})
 }
