@@ -79,9 +79,10 @@ type tableInfo struct {
 }
 
 // transactional reports whether the table's engine can undo a statement. Of a view
-// that is not known.
+// that is not known, nor of an engine that is not one of these (FEDERATED, CONNECT,
+// BLACKHOLE ... cannot).
 func (t *tableInfo) transactional() bool {
-	return t.engine != "" && !slices.Contains([]string{"MyISAM", "Aria", "MEMORY", "CSV", "ARCHIVE"}, t.engine)
+	return slices.ContainsFunc([]string{"InnoDB", "ndbcluster", "ROCKSDB", "TokuDB"}, func(engine string) bool { return strings.EqualFold(engine, t.engine) })
 }
 
 type columnInfo struct {
