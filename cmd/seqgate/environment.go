@@ -23,8 +23,8 @@ func (e environment) get(name string) string {
 // unknown gives an error for each SEQGATE_* variable that nothing has asked for: a setting that would silently not be made.
 func (e environment) unknown(environ []string) (errs vschema.Errors) {
 	for _, setting := range environ {
-		name, _, _ := strings.Cut(setting, "=")
-		if !strings.HasPrefix(name, environmentPrefix) || e[name] || isOthers(name) {
+		name, value, _ := strings.Cut(setting, "=")
+		if !strings.HasPrefix(name, environmentPrefix) || e[name] || isOthers(name, value) {
 			continue
 		}
 		known := slices.DeleteFunc(slices.Collect(maps.Keys(e)), func(name string) bool { return !strings.HasPrefix(name, environmentPrefix) })
@@ -38,11 +38,13 @@ func (e environment) unknown(environ []string) (errs vschema.Errors) {
 }
 
 // isOthers reports whether a variable is not the configuration's: one of this project's tests, or of Kubernetes, which makes
-// some for a service that is called seqgate (SEQGATE_SERVICE_HOST, SEQGATE_PORT_3307_TCP, SEQGATE_MYSQL_SERVICE_PORT).
+// some for a service that is called seqgate (SEQGATE_SERVICE_HOST, SEQGATE_PORT_3307_TCP, SEQGATE_MYSQL_SERVICE_PORT), or whose
+// name begins so (SEQGATE_ADMIN_PORT=tcp://10.0.0.7:9090 for seqgate-admin).
 // https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
-func isOthers(name string) bool {
+func isOthers(name, value string) bool {
 	name = strings.TrimPrefix(name, environmentPrefix)
 	return strings.HasPrefix(name, "TEST_") || name == "PORT" || strings.HasPrefix(name, "PORT_") ||
+		strings.HasSuffix(name, "_PORT") && strings.Contains(value, "://") ||
 		strings.Contains(name, "SERVICE_HOST") || strings.Contains(name, "SERVICE_PORT") || strings.Contains(name, "_PORT_")
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"log/slog"
 	"strings"
@@ -29,10 +30,13 @@ func TestWrongCalls(t *testing.T) {
 		{"init --config " + file, "SEQGATE_FROBNICATE", "SEQGATE_FROBNICATE: no setting has this name: see docs/configuration.md", 2},
 		{"check --config " + file, "SEQGATE_PORT_3307_TCP_ADDR", "", 0}, // of Kubernetes
 		{"check --config " + file, "SEQGATE_SERVICE_HOST", "", 0},
+		{"check --config " + file, "SEQGATE_ADMIN_PORT=tcp://10.0.0.7:9090", "", 0}, // of its service seqgate-admin
+		{"check --config " + file, "SEQGATE_ADMIN_PORT", "SEQGATE_ADMIN_PORT: no setting has this name", 2},
 	} {
 		t.Run(tt.call+" "+tt.env, func(t *testing.T) {
 			if tt.env != "" {
-				t.Setenv(tt.env, "127.0.0.1:1")
+				name, value, _ := strings.Cut(tt.env, "=")
+				t.Setenv(name, cmp.Or(value, "127.0.0.1:1"))
 			}
 			err := run(t.Context(), strings.Fields(tt.call), io.Discard, io.Discard)
 			if exitCode(err) != tt.code || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
