@@ -105,7 +105,12 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 	if err != nil {
 		return err
 	}
-	servers := health.New(healthServers(cfg, keyspaces), log)
+	asked, err := healthServers(cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = closeServers(asked) }() // of what went away before, there is nothing to tell
+	servers := health.New(asked, log)
 	server, err := newServer(schema, keyspaces, servers, sequences, keyedSequences, generators, certificates.config(), key, spans, log)
 	if err != nil {
 		return err

@@ -2,20 +2,36 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync"
 
-	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/health"
 )
 
-// healthServers gives the servers that serve asks whether they answer: each shard's, by seqgate's own account.
-func healthServers(cfg *Config, keyspaces map[string]*proxy.Keyspace) (all []health.Server) {
+// healthServers gives the servers that serve asks whether they answer: each shard's, by seqgate's own account. Each has a
+// connection for that: a server is not down because all those that ask for tables wait for a lock.
+func healthServers(cfg *Config) (all []health.Server, err error) {
 	for _, k := range cfg.Keyspaces {
-		for i, shard := range keyspaces[k.Name].EachShard() {
-			all = append(all, health.Server{Keyspace: k.Name, Shard: k.Shards[i].Name, Addr: k.Shards[i].DSN.Addr, DB: shard.DB})
+		for i := range k.Shards {
+			shard := &k.Shards[i]
+			db, err := openPool(shard.DSN)
+			if err != nil {
+				return nil, errors.Join(err, closeServers(all))
+			}
+			db.SetMaxOpenConns(1)
+			all = append(all, health.Server{Keyspace: k.Name, Shard: shard.Name, Addr: shard.DSN.Addr, DB: db})
 		}
 	}
-	return all
+	return all, nil
+}
+
+// closeServers ends their connections.
+func closeServers(all []health.Server) error {
+	var errs []error
+	for _, s := range all {
+		errs = append(errs, s.DB.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // watchServers asks the servers until stop is called, also while seqgate drains.
