@@ -69,24 +69,44 @@ var plainCalls = func() map[string]bool {
 }()
 
 // callsPlainly reports whether all that a text calls are functions that change nothing.
-// It may miss one within a string, and then says no.
+// It may miss one within a string or behind a comment, and then says no.
 func callsPlainly(sql []byte, table string) bool {
-	for at := 0; ; at++ {
+	if bytes.Contains(sql, []byte("/*")) || bytes.Contains(sql, []byte("--")) || bytes.IndexByte(sql, '#') >= 0 {
+		return false // a comment may stand between a function's name and its arguments
+	}
+	for at, calls := 0, 0; ; at++ {
 		i := bytes.IndexByte(sql[at:], '(')
 		if i < 0 {
 			return true
 		}
 		at += i
-		before := bytes.TrimRight(sql[:at], " \t\r\n`\"")
-		begin := len(before)
-		for begin > 0 && isWordByte(before[begin-1]) {
-			begin--
-		}
-		word := string(before[begin:])
-		if word != "" && !plainCalls[strings.ToLower(word)] && !strings.EqualFold(word, table) {
+		if !isPlainCall(sql[:at], table, calls == 0) {
 			return false
 		}
+		calls++
 	}
+}
+
+// isPlainCall judges the name before a parenthesis, which begins the list of columns if it
+// is the first one. A name that is quoted or qualified is that of a stored function.
+func isPlainCall(before []byte, table string, first bool) bool {
+	const space = " \t\r\n\v\f"
+	before = bytes.TrimRight(before, space)
+	name := bytes.TrimRight(before, "`\"")
+	quoted := len(name) < len(before)
+	begin := len(name)
+	for begin > 0 && isWordByte(name[begin-1]) {
+		begin--
+	}
+	word := string(name[begin:])
+	ahead := bytes.TrimRight(bytes.TrimRight(name[:begin], "`\""), space)
+	switch {
+	case word == "" && !quoted:
+		return true
+	case first && strings.EqualFold(word, table):
+		return len(ahead) > 0 && (isWordByte(ahead[len(ahead)-1]) || ahead[len(ahead)-1] == '.') // not within SET
+	}
+	return !quoted && !bytes.HasSuffix(ahead, []byte(".")) && plainCalls[strings.ToLower(word)]
 }
 
 func isWordByte(c byte) bool {
