@@ -328,3 +328,36 @@ func TestChangedAccount(t *testing.T) {
 		})
 	})
 }
+
+// Values of a sequence are for users whose account may use its table, whatever seqgate's own account may, and whether the table was
+// there when they asked first.
+func TestNextValueNeedsAccountsRight(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		a := newAccounts(t, s)
+		g := newUsersGate(t, s, a.options())
+		createSequence(t, g.direct, "lone_seq", 1, 1000)
+		a.grant("SELECT, INSERT", g.database+".users", a.write)
+		for _, user := range []string{"reader", "writer"} {
+			c := conn(t, g.userOf(t, user, ""))
+			for _, form := range []string{"SELECT NEXT VALUE FROM lone_seq", "SELECT NEXTVAL(lone_seq)"} {
+				fails(t, c, 1142, "GRANT REFERENCES", form)
+			}
+		}
+		exec(t, conn(t, g.userOf(t, gateUser, "")), "SELECT NEXT VALUE FROM lone_seq")
+		c := conn(t, g.userOf(t, "writer", ""))
+		exec(t, c, "INSERT INTO users (u) VALUES ('x')") // needs none
+		a.grant("REFERENCES", g.database+".lone_seq", a.write)
+		exec(t, c, "SELECT NEXT VALUE FROM lone_seq")
+		if err := second(c.ExecContext(t.Context(), "SELECT NEXT VALUE FROM late_seq")); err == nil {
+			t.Error("there is no such sequence, and it gave a value")
+		}
+		createSequence(t, g.direct, "late_seq", 1, 1000)
+		await(t, "the refusal", func() bool { // what is known of the table ages
+			err := second(c.ExecContext(t.Context(), "SELECT NEXT VALUE FROM late_seq"))
+			if err == nil {
+				t.Fatal("a value came for an account that may not use the table")
+			}
+			return errno(err) == 1142
+		})
+	})
+}

@@ -43,7 +43,7 @@ func (s *session) mayTake(name sequence.Name) error {
 		return nil
 	}
 	if s.srv.generator(name) == nil {
-		if err := s.checkTaking(name); err != nil {
+		if allowed, err := s.checkTaking(name); err != nil || !allowed {
 			return err
 		}
 	}
@@ -54,20 +54,22 @@ func (s *session) mayTake(name sequence.Name) error {
 	return nil
 }
 
-func (s *session) checkTaking(name sequence.Name) error {
+// checkTaking reports whether the account has the right. Without it there is an error, unless the table is not there: once
+// it is, it has to be asked for again.
+func (s *session) checkTaking(name sequence.Name) (allowed bool, err error) {
 	k := s.srv.cfg.Keyspaces[name.Keyspace]
 	if k == nil {
-		return nil // there is no such sequence, which who takes values is told
+		return false, nil // there is no such sequence, which who takes values is told
 	}
-	allowed, err := s.hasTakingRight(k, name)
+	allowed, err = s.hasTakingRight(k, name)
 	if allowed || err != nil {
-		return err
+		return allowed, err
 	}
 	e, err := s.srv.catalog.lookup(s.ctx, k, name.Database, name.Table)
 	if err != nil || !e.table.exists {
-		return err
+		return false, err
 	}
-	return mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
+	return false, mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
 		"NEXT VALUE command denied to user '%s' for table '%s': the account needs one of INSERT, UPDATE and REFERENCES on it, the last of which permits nothing else: GRANT REFERENCES ON %s.%s",
 		s.user, name.Table, quoteIdentifier(name.Database), quoteIdentifier(name.Table)))
 }
@@ -75,13 +77,8 @@ func (s *session) checkTaking(name sequence.Name) error {
 // hasTakingRight asks for the privileges that count, from whatever grants and roles the account has them.
 func (s *session) hasTakingRight(k *Keyspace, name sequence.Name) (bool, error) {
 	switch {
-	case s.srv.cfg.Users != nil: // the account is one of the configuration
-		account := s.account.Load()
-		db, err := s.srv.asking(k, account)
-		if err != nil {
-			return false, err
-		}
-		return s.srv.takers.may(s.ctx, db, accountName(k, account), name)
+	case s.srv.cfg.Users != nil:
+		return s.accountMayTake(k, name)
 	case k.Backend.Addr != s.keyspace.Backend.Addr:
 		return false, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not yet support values of sequence '"+name.String()+
 			"', which is on another server, with accounts of clients' own: use its own keyspace as the default database")
@@ -96,6 +93,19 @@ func (s *session) hasTakingRight(k *Keyspace, name sequence.Name) (bool, error) 
 	}
 	rows, err := s.queryRows(askPrivileges(name), 1)
 	return err == nil && len(rows) > 0 && allowsTaking(rows[0][0]), err
+}
+
+// accountMayTake is hasTakingRight for a listed user: by the account with which the session runs, the keyspace's own or the user's.
+func (s *session) accountMayTake(k *Keyspace, name sequence.Name) (bool, error) {
+	account := s.account.Load()
+	if account == nil || *account == s.keyspace.own() {
+		return s.srv.takers.may(s.ctx, k.DB, k.Backend.User, name)
+	}
+	db, err := s.srv.asking(k, account)
+	if err != nil {
+		return false, err
+	}
+	return s.srv.takers.may(s.ctx, db, account.User, name)
 }
 
 // askPrivileges asks for what the account that runs it may do with a sequence's row; no row: nothing.
@@ -120,17 +130,10 @@ type takerKey struct {
 	name    sequence.Name
 }
 
-// accountName is what the server knows a user's account by: its own, or that of the keyspace's DSN.
-func accountName(k *Keyspace, a *Account) string {
-	if a != nil {
-		return a.User
-	}
-	return k.Backend.User
-}
-
 // takersFresh is how long an answer holds. When the server is away it holds for longer: values in memory are still given.
 const takersFresh = time.Minute
 
+// may asks over db, whose connections are the account's.
 func (t *takers) may(ctx context.Context, db *sql.DB, account string, name sequence.Name) (bool, error) {
 	key := takerKey{account, name}
 	at, known := t.asked.Load(key)
