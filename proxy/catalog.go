@@ -498,7 +498,7 @@ func (c *catalog) find(ctx context.Context, k *Keyspace, schema, table string, s
 	}
 	select {
 	case <-ctx.Done():
-		if e != nil {
+		if e != nil && e.holds(c.now()) {
 			return e, nil // as below
 		}
 		return nil, ctx.Err()
@@ -506,13 +506,22 @@ func (c *catalog) find(ctx context.Context, k *Keyspace, schema, table string, s
 		if answer.Err == nil {
 			return answer.Val.(*catalogEntry), nil
 		}
-		if e != nil && (!isChanged(answer.Err) || e.binding != nil) {
+		if e != nil && (!isChanged(answer.Err) || e.binding != nil) && e.holds(c.now()) {
 			// The server is away: what is known of its tables still holds as far
 			// as anything can be written there.
 			return e, nil
 		}
 		return nil, &describeError{schema + "." + table, answer.Err}
 	}
+}
+
+// unaskedHolds is how long it is believed that a table has no sequence while the server does not answer seqgate: it may
+// answer the client all the same, and have got one.
+const unaskedHolds = time.Minute
+
+// holds reports whether what was known may be used while the server cannot be asked.
+func (e *catalogEntry) holds(now time.Time) bool {
+	return e.binding != nil || now.Sub(e.asked) < unaskedHolds
 }
 
 // maxEntries bounds the entries: clients may write any name.

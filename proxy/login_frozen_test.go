@@ -28,7 +28,7 @@ func TestLoginAtAFrozenServer(t *testing.T) {
 				t.Parallel()
 				f := forward(t, s.Addr)
 				g := newGate(t, s, gateOptions{passThrough: tt.passThrough, via: f.Addr().String(), configure: func(c *proxy.Config) {
-					c.HandshakeTimeout = 3 * time.Second
+					c.HandshakeTimeout = 10 * time.Second
 				}})
 				if tt.known {
 					connect(t, g.open(t, "")) // its connection is in use

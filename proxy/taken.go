@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"strings"
@@ -250,9 +251,32 @@ func (s *session) hasTriggers(t target) bool {
 	ctx, cancel := context.WithTimeout(s.ctx, lookLimit)
 	defer cancel()
 	var n int
+	if !seesTriggers(ctx, s.keyspace.DB, t.schema) {
+		return true
+	}
 	err := s.keyspace.DB.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION = 'INSERT'",
 		t.schema, t.table).Scan(&n)
 	return err != nil || n > 0
+}
+
+// seesTriggers reports whether seqgate's account is shown triggers, which takes the right TRIGGER to all of a database.
+func seesTriggers(ctx context.Context, db *sql.DB, schema string) bool {
+	rows, err := db.QueryContext(ctx, "SHOW GRANTS")
+	if err != nil {
+		return false
+	}
+	defer rows.Close()
+	sees := false
+	for rows.Next() {
+		var grant string
+		if err := rows.Scan(&grant); err != nil {
+			return false
+		}
+		rights, on, _ := strings.Cut(grant, " ON ")
+		all := strings.HasPrefix(on, "*.*") || strings.HasPrefix(on, quoteIdentifier(schema)+".*")
+		sees = sees || all && (strings.Contains(rights, "TRIGGER") || strings.Contains(rights, "ALL PRIVILEGES"))
+	}
+	return sees && rows.Err() == nil
 }
 
 // sendAgain sends the statement in s.scratch with other ids.

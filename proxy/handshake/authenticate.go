@@ -65,8 +65,10 @@ func Authenticate(c PacketConn, plugin string, salt []byte, password string, ove
 			answer = append([]byte(password), 0)
 		case wantsPassword(plugin, p.Payload):
 			answer = KeyRequest(plugin)
-		default: // the public key
+		case sendsKey(plugin): // the public key
 			answer, err = Encrypt(password, salt, p.Payload[1:])
+		default:
+			err = ErrMalformed
 		}
 		if err != nil {
 			return nil, err
@@ -92,6 +94,12 @@ func OKStatus(ok []byte) uint16 {
 // follows.
 func fastDone(plugin string, b []byte) bool {
 	return plugin == mysql.AUTH_CACHING_SHA2_PASSWORD && len(b) == 2 && b[0] == More && b[1] == FastDone
+}
+
+// sendsKey reports whether a plugin has a public key, with which the password is encrypted. From servers of others what
+// looks like one is none.
+func sendsKey(plugin string) bool {
+	return plugin == mysql.AUTH_CACHING_SHA2_PASSWORD || plugin == mysql.AUTH_SHA256_PASSWORD
 }
 
 // wantsPassword reports whether a packet asks for the password itself.
