@@ -153,8 +153,10 @@ func (c proving) Send(packets ...handshake.Packet) error {
 // refuse tells the client why it is not let in.
 func (l *login) refuse(err error) error {
 	payload := appendError(nil, clientError(err))
-	if l.announced == 0 || !l.response.Has(handshake.Protocol41) {
-		payload = append(payload[:3], payload[3+6:]...) // no SQLSTATE before both know the newer protocol
+	// No SQLSTATE before the greeting, nor for who has said that it speaks the older protocol. Who was not understood at all gets
+	// one, as from servers.
+	if l.announced == 0 || l.response.Capabilities != 0 && !l.response.Has(handshake.Protocol41) {
+		payload = append(payload[:3], payload[3+6:]...)
 	}
 	return errors.Join(err, l.tell(payload))
 }

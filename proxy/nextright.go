@@ -66,8 +66,8 @@ func (s *session) checkTaking(name sequence.Name) (allowed bool, err error) {
 		return allowed, err
 	}
 	e, err := s.srv.catalog.lookup(s.ctx, k, name.Database, name.Table)
-	if err != nil || !e.table.exists {
-		return false, err
+	if err != nil || !e.table.exists || e.table.column("next_id") == nil {
+		return false, err // what is no sequence is told as such
 	}
 	return false, mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
 		"NEXT VALUE command denied to user '%s' for table '%s': the account needs one of INSERT, UPDATE and REFERENCES on it, the last of which permits nothing else: GRANT REFERENCES ON %s.%s",

@@ -43,7 +43,7 @@ func (e environment) unknown(environ []string) (errs vschema.Errors) {
 // https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
 func isOthers(name, value string) bool {
 	name = strings.TrimPrefix(name, environmentPrefix)
-	return strings.HasPrefix(name, "TEST_") || name == "PORT" || strings.HasPrefix(name, "PORT_") ||
+	return strings.HasPrefix(name, "TEST_") || strings.HasPrefix(name, "CHAOS_") || name == "PORT" || strings.HasPrefix(name, "PORT_") ||
 		strings.HasSuffix(name, "_PORT") && strings.Contains(value, "://") ||
 		strings.Contains(name, "SERVICE_HOST") || strings.Contains(name, "SERVICE_PORT") || strings.Contains(name, "_PORT_")
 }

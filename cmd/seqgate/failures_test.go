@@ -170,7 +170,10 @@ var failures = []failure{
 	{"The column is full", fullColumn},
 	{"The sequence row is locked", lockedRow},
 	{"The database of the sequences is away", nil},
-	{"An id exists already", insertInto("copied", "INSERT INTO copied VALUES (1, 1), (2, 1)")},
+	{"An id exists already", func(t *testing.T, b *failureBed) string {
+		run1(t, b.direct, "INSERT INTO copied VALUES (1, 1), (2, 1)")
+		return b.fails(t, "INSERT INTO copied (v) VALUES (1) /* not repeated */")
+	}},
 	{"A row brought an id above its sequence", warnedID},
 	{"A sequence row was set back", loweredRow},
 	{"All worker ids are taken", takenWorkers},

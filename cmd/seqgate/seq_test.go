@@ -23,7 +23,7 @@ func seqCommand(name string) func(context.Context, []string, *bytes.Buffer) erro
 // TestHelp holds that each command's help shows its flags: in the line that tells how it is called, and explained.
 func TestHelp(t *testing.T) {
 	tests := map[string]string{
-		"init":        "cache config dry-run upstream",
+		"init":        "cache config dry-run stopped upstream",
 		"seq list":    "config json upstream",
 		"seq next":    "config upstream",
 		"seq set":     "cache config dry-run force upstream",
