@@ -152,10 +152,12 @@ func (c proving) Send(packets ...handshake.Packet) error {
 
 // refuse tells the client why it is not let in.
 func (l *login) refuse(err error) error {
-	payload := appendError(nil, clientError(err))
-	// No SQLSTATE before the greeting, nor for who has said that it speaks the older protocol. Who was not understood at all gets
-	// one, as from servers.
-	if l.announced == 0 || l.response.Capabilities != 0 && !l.response.Has(handshake.Protocol41) {
+	told := clientError(err)
+	payload := appendError(nil, told)
+	// No SQLSTATE before both know the newer protocol, but with the errors of a response that was not understood at all: as servers
+	// have it.
+	malformed := l.response.Capabilities == 0 && (told.Code == mysql.ER_HANDSHAKE_ERROR || told.Code == mysql.ER_NET_PACKETS_OUT_OF_ORDER)
+	if l.announced == 0 || !l.response.Has(handshake.Protocol41) && !malformed {
 		payload = append(payload[:3], payload[3+6:]...)
 	}
 	return errors.Join(err, l.tell(payload))

@@ -131,7 +131,8 @@ func TestRowsEqualMariaDB(t *testing.T) {
 		params, ok := strings.CutPrefix(params, "mysql97")
 		others := results["mariadb"+params]
 		for i := range mine {
-			if ok && others != nil && mine[i].Text == "" {
+			ordered := strings.Contains(strings.ToLower(rowsUpdates[i].stmt), "order by") // else each server takes its own order
+			if ok && others != nil && mine[i].Text == "" && ordered {
 				if diff := cmp.Diff(others[i], mine[i]); diff != "" {
 					t.Errorf("%s: %s (-MariaDB +MySQL):\n%s", params, rowsUpdates[i].stmt, diff)
 				}

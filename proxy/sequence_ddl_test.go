@@ -114,7 +114,7 @@ func TestSequenceDDLInSession(t *testing.T) {
 	eachWithoutSequences(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{passThrough: true})
 		exec(t, g.direct, "CREATE TABLE t (a INT)", "DROP USER IF EXISTS sequence_reader", "CREATE USER sequence_reader IDENTIFIED BY 'x'",
-			"GRANT SELECT ON "+g.database+".* TO sequence_reader")
+			"GRANT SELECT, REFERENCES ON "+g.database+".* TO sequence_reader")
 		t.Cleanup(func() { _, _ = g.direct.Exec("DROP USER sequence_reader") })
 		createSequence(t, g.direct, "s", 1, 10)
 		reader := conn(t, openDSN(t, fmt.Sprintf("sequence_reader:x@tcp(%s)/%s", g.addr, g.database)))

@@ -9,20 +9,19 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
-// What a client asks of an INSERT in one SELECT is what it is natively, but for
-// ROW_COUNT() where LAST_INSERT_ID() is set back (docs/insert-ids.md, "Limits").
+// What a client asks of an INSERT in one SELECT is what it is natively, but for SHOW WARNINGS
+// behind that SELECT on MySQL (docs/insert-ids.md, "Limits").
 func TestAskedTogether(t *testing.T) {
 	tests := []struct {
 		name, stmt string
 		args       []any
-		spoils     bool // what ROW_COUNT() gives
 	}{
-		{"failed", "INSERT INTO t (u) VALUES ('a')", nil, true},
-		{"failed, prepared", "INSERT INTO t (u) VALUES (?)", []any{"a"}, true},
-		{"ignored", "INSERT IGNORE INTO t (u) VALUES ('a'), ('b')", nil, false},
-		{"ignored, prepared", "INSERT IGNORE INTO t (u) VALUES (?), (?)", []any{"a", "b"}, false},
-		{"updated", "INSERT INTO t (u) VALUES ('a') ON DUPLICATE KEY UPDATE n = n + 1", nil, true},
-		{"updated, prepared", "INSERT INTO t (u) VALUES (?) ON DUPLICATE KEY UPDATE n = n + 1", []any{"a"}, true},
+		{"failed", "INSERT INTO t (u) VALUES ('a')", nil},
+		{"failed, prepared", "INSERT INTO t (u) VALUES (?)", []any{"a"}},
+		{"ignored", "INSERT IGNORE INTO t (u) VALUES ('a'), ('b')", nil},
+		{"ignored, prepared", "INSERT IGNORE INTO t (u) VALUES (?), (?)", []any{"a", "b"}},
+		{"updated", "INSERT INTO t (u) VALUES ('a') ON DUPLICATE KEY UPDATE n = n + 1", nil},
+		{"updated, prepared", "INSERT INTO t (u) VALUES (?) ON DUPLICATE KEY UPDATE n = n + 1", []any{"a"}},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
@@ -46,8 +45,8 @@ func TestAskedTogether(t *testing.T) {
 					return got
 				}
 				want, got := ask(a), ask(b)
-				if tt.spoils {
-					want[1] = 0
+				if !s.IsMariaDB() {
+					want[5] = 0 // the counts are written into the statement: MySQL takes it for one that clears warnings
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("error, ROW_COUNT(), LAST_INSERT_ID(), warnings, FOUND_ROWS(), SHOW WARNINGS (-native +seqgate):\n%s", diff)
