@@ -53,9 +53,6 @@ type CallStmt struct {
 	query bool // a SELECT: its columns have names
 	items []span
 	mode  Mode
-
-	rows  rowUpdate // of PerRow
-	table Table
 }
 
 // FindCalls finds the calls in a text: uses of sequences in a SELECT, INSERT,

@@ -1,5 +1,7 @@
 package parser
 
+import "strings"
+
 // Where in a statement a call is evaluated once at most, so that a value may
 // stand in its place, is told by the clause that it is in: zones are the clauses
 // of a statement, between keywords outside parentheses.
@@ -30,8 +32,7 @@ const (
 	faultInsert   = "the next value of a sequence in INSERT ... SELECT"
 	faultOn       = "the next value of a sequence in ON DUPLICATE KEY UPDATE"
 	faultReturn   = "the next value of a sequence in RETURNING"
-	faultUpdate   = "the next value of a sequence in an UPDATE of several tables"
-	faultSet      = "SETVAL in an UPDATE without LIMIT 1"
+	faultUpdate   = "the next value of a sequence in an UPDATE of several tables, or without LIMIT 1"
 	faultWhere    = "the next value of a sequence in WHERE, ORDER BY or LIMIT"
 	faultUnread   = "the next value of a sequence in a statement that it cannot read whole (a version comment?)"
 )
@@ -102,7 +103,6 @@ type callFinder struct {
 	room   [3]span
 	list   listItem
 
-	semicolon int  // where the statement ends; 0 at the end of the text
 	fromTable bool // the SELECT reads a table
 	several   bool // the UPDATE may name more than one table
 	listed    bool // the latest word in its first zone is one that a list of partitions or indexes follows
@@ -127,10 +127,6 @@ func (f *callFinder) walk() {
 			}
 		case ',':
 			f.several = f.several || f.zone == 0 && f.depth == 0
-		case ';':
-			if f.semicolon == 0 {
-				f.semicolon = f.start
-			}
 		case tokenWord:
 			t = f.word()
 		}
@@ -225,7 +221,6 @@ func (f *callFinder) keyword() bool {
 		if i > 0 && f.is(tokenWord, z.after) && (!z.once || f.zone == 0) {
 			f.endItem()
 			f.zone = i
-			f.noteZone()
 			f.enter(z.after)
 			return true
 		}
@@ -270,7 +265,6 @@ func (f *callFinder) finish(t token) {
 	case f.zones == zonesSelect && f.fromTable:
 		fault = faultSelect
 	}
-	perRow := f.finishRows()
 	for i := range f.stmt.Calls {
 		c := &f.stmt.Calls[i]
 		switch {
@@ -278,10 +272,24 @@ func (f *callFinder) finish(t token) {
 			c.Fault = fault
 		case c.Fault == faultUpdate && c.Dotted && f.namesTable(c.Sequence.Name):
 			// a column of the table, as it seems
-		case c.Fault == faultUpdate && perRow && c.Kind == SetValue:
-			c.Fault = faultSet
-		case c.Fault == faultUpdate && (perRow || f.limitOne && !f.several):
+		case c.Fault == faultUpdate && f.limitOne && !f.several:
 			c.Fault = fault
 		}
 	}
+}
+
+// namesTable reports whether a name stands between UPDATE and SET, perhaps as an
+// alias, so that what it is put before is a column.
+func (f *callFinder) namesTable(name string) bool {
+	sc := newScanner(f.sql, f.mode)
+	for t := sc.next(); isName(t) && !sc.is(t, "set") || t == '(' || t == ')' || t == ',' || t == '.'; t = sc.next() {
+		if !isName(t) {
+			continue
+		}
+		part, ok := sc.appendName(nil, t, f.mode.Charset)
+		if ok && strings.EqualFold(string(part), name) {
+			return true
+		}
+	}
+	return false
 }

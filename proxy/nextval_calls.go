@@ -49,7 +49,7 @@ func (s *session) planCalls(sql []byte) (*callPlan, error) {
 	if !ours {
 		return nil, nil
 	}
-	return p, p.checkRows(sql)
+	return p, nil
 }
 
 // resolveCall finds the sequence of a call. It is not known when the call is the
@@ -129,9 +129,6 @@ func (s *session) runCalls(p *callPlan, attributes, sql []byte) error {
 			return &parser.SyntaxError{Near: "?", Line: 1}
 		}
 		return s.answerNext(next, false)
-	}
-	if p.needsRows() {
-		return s.updateRows(&rowsUpdate{plan: p, sql: sql, attributes: attributes[1:]}) // they begin with the command's byte
 	}
 	values, err := s.callValues(p)
 	if err != nil {

@@ -178,8 +178,7 @@ func TestCallsRefused(t *testing.T) {
 			"INSERT INTO t SELECT NEXTVAL(s), v FROM t", "INSERT INTO t VALUES ((SELECT NEXTVAL(s)), 'x')",
 			"INSERT INTO t VALUES (1, 'x') ON DUPLICATE KEY UPDATE id = NEXTVAL(s)",
 			"UPDATE t, u SET t.id = NEXTVAL(s)", "UPDATE t SET id = SETVAL(s, 5)", "UPDATE t SET id = (SELECT NEXTVAL(s))",
-			"UPDATE t SET id = NEXTVAL(s), v = LASTVAL(s)", "UPDATE t SET id = NEXTVAL(s) WHERE id = LASTVAL()", "UPDATE t SET id = NEXTVAL(s) WHERE id = LAST_INSERT_ID()",
-			"UPDATE t SET id = NEXTVAL(s), v = ROW_COUNT()", "UPDATE t SET id = NEXTVAL(s) WHERE (@n := id)", "UPDATE t SET id = NEXTVAL(s) WHERE id = NEXTVAL(s)",
+			"UPDATE t SET id = NEXTVAL(s)", "UPDATE t SET id = NEXTVAL(s) LIMIT 2", "UPDATE t SET id = NEXTVAL(s) WHERE id = 1",
 			"UPDATE t SET v = 'x' WHERE id = NEXTVAL(s) LIMIT 1",
 			"DELETE FROM t WHERE id = NEXTVAL(s)", "SELECT SETVAL(s, id) FROM t", "SELECT SETVAL(s, 1+1)", "SELECT SETVAL(s, 5, 1, 1)",
 		} {

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -15,7 +14,6 @@ import (
 type preparedCalls struct {
 	plan *callPlan
 	text []byte // the statement with a parameter for each call
-	sql  []byte // ... and as it came, where each row takes values
 }
 
 // planPrepareCalls judges a statement to prepare that may have calls. st is nil when
@@ -45,11 +43,7 @@ func (s *session) planPrepareCalls(sql []byte) (st *statement, filled []byte, er
 		return nil, nil, err
 	}
 	st.calls = &preparedCalls{plan: p, text: text}
-	if p.needsRows() {
-		err = s.know()
-		st.calls.sql, st.mode, st.database = bytes.Clone(sql), s.state.mode, s.state.database
-	}
-	return st, filled, err
+	return st, filled, nil
 }
 
 // refuseCallsIn refuses calls in a prepared statement that is run in another way.
@@ -148,9 +142,6 @@ func (s *session) cutPrepared(st *statement, payload []byte, own []int) (drop ma
 
 // executeCalls executes a statement with calls.
 func (s *session) executeCalls(st *statement, payload []byte, size int) error {
-	if st.calls.sql != nil {
-		return s.executeRows(st, payload, size)
-	}
 	p, params, err := s.planExecuteCalls(st, payload)
 	if err != nil {
 		s.front.skip(size)
