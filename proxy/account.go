@@ -33,9 +33,9 @@ func (s *Server) account(k *Keyspace, user string) (Account, error) {
 }
 
 // noteAccount tells other sessions with which account this one's server connection was made.
-func (s *session) noteAccount() {
-	if s.pool() != nil {
-		s.account.Store(&Account{s.login.User, s.login.Password})
+func (c *serverConn) noteAccount() {
+	if c.pool() != nil {
+		c.account.Store(&Account{c.login.User, c.login.Password})
 	}
 }
 
@@ -107,12 +107,12 @@ func (p *accountPools) keep(users []User) error {
 
 // loginAt gives the login of another backend connection of this session, for a listed user: what COM_SET_OPTION has
 // changed since its own login outlives it.
-func (s *session) loginAt(k *Keyspace, user, database string) (backend.Login, error) {
+func (c *serverConn) loginAt(k *Keyspace, user, database string) (backend.Login, error) {
 	const option = uint64(mysql.CLIENT_MULTI_STATEMENTS)
-	login := s.login
+	login := c.login
 	login.Database = database
-	login.Capabilities = login.Capabilities&^option | s.capabilities&option
-	account, err := s.srv.account(k, user)
+	login.Capabilities = login.Capabilities&^option | c.capabilities&option
+	account, err := c.srv.account(k, user)
 	login.User, login.Password = account.User, account.Password
 	return login, err
 }

@@ -12,7 +12,7 @@ type answerWriter struct {
 }
 
 func newAnswerWriter(s *session) *answerWriter {
-	return &answerWriter{s: s, b: s.scratch[:0], next: s.out.sequence}
+	return &answerWriter{s: s, b: s.packet[:0], next: s.out.sequence}
 }
 
 // add adds a packet, and sends what there is once that is much.

@@ -136,14 +136,14 @@ func (s *session) executeBulk(st *statement, payload []byte, size int) error {
 }
 
 // openBulk counts the rows of a bulk, and those whose ids are open.
-func (s *session) openBulk(st *statement, p *fillPlan, b *bulk) error {
+func (f *filler) openBulk(st *statement, p *fillPlan, b *bulk) error {
 	if p.bound != nil {
 		return unsupported("COM_STMT_BULK_EXECUTE with a user variable as the id", p.binding.Table, "execute row by row (useBulkStmts=false)")
 	}
 	p.rows = 0
 	err := b.each(func(row []param) error {
 		p.rows += len(st.slots)
-		return s.openRows(st, p, row)
+		return f.openRows(st, p, row)
 	})
 	switch {
 	case err != nil:
@@ -157,15 +157,15 @@ func (s *session) openBulk(st *statement, p *fillPlan, b *bulk) error {
 	case !p.rewrites():
 		return nil
 	}
-	return s.checkIDTypes(st, p, b)
+	return f.checkIDTypes(st, p, b)
 }
 
 // checkIDTypes refuses a bulk in which an id's type, which all rows have in common,
 // cannot hold both the ids that rows bring along and generated ones.
-func (s *session) checkIDTypes(st *statement, p *fillPlan, b *bulk) error {
+func (f *filler) checkIDTypes(st *statement, p *fillPlan, b *bulk) error {
 	return b.each(func(row []param) error {
 		for _, slot := range st.slots {
-			if slot.State != parser.Param || s.decide(p, slot, row).State == parser.Open {
+			if slot.State != parser.Param || f.decide(p, slot, row).State == parser.Open {
 				continue
 			}
 			if _, fits := p.bulkType(row[slot.Param].typ); !fits {
@@ -223,33 +223,33 @@ func idType(typ uint16) (as uint16, fits bool) {
 
 // composeBulk builds in s.scratch the command of the statement that fits, types
 // included: the client's own, or the one with a parameter for each id.
-func (s *session) composeBulk(st *statement, p *fillPlan, b *bulk) error {
+func (f *filler) composeBulk(st *statement, p *fillPlan, b *bulk) error {
 	if !p.rewrites() {
-		s.scratch = append(appendBulkHead(s.packetBuffer(), st.id, b.types), b.rows...)
+		f.scratch = append(appendBulkHead(f.packetBuffer(), st.id, b.types), b.rows...)
 		return nil
 	}
 	if p.movesAhead() {
 		p.own = func(first, last int64, yield func(int64)) {
 			_ = b.each(func(row []param) error { // it was read before
-				s.ownOfParams(st, p.binding, p.ignore, row)(first, last, yield)
+				f.ownOfParams(st, p.binding, p.ignore, row)(first, last, yield)
 				return nil
 			})
 		}
 	}
-	if err := s.takeIDs(p, nil, nil); err != nil {
+	if err := f.takeIDs(p, nil, nil); err != nil {
 		return err
 	}
-	s.scratch = appendBulkHead(s.packetBuffer(), st.filled, st.filledTypes(p, b.types))
+	f.scratch = appendBulkHead(f.packetBuffer(), st.filled, st.filledTypes(p, b.types))
 	n := 0
 	return b.each(func(row []param) error {
-		s.scratch, n = s.appendFilledRow(s.scratch, st, p, row, n)
+		f.scratch, n = f.appendFilledRow(f.scratch, st, p, row, n)
 		return nil
 	})
 }
 
 // appendFilledRow appends a row of parameters of the filled statement. n counts the
 // ids that were written.
-func (s *session) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []param, n int) ([]byte, int) {
+func (f *filler) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []param, n int) ([]byte, int) {
 	taken := 0
 	for _, slot := range st.slots {
 		dst = appendIndicated(dst, row[taken:slot.Param]...)
@@ -262,7 +262,7 @@ func (s *session) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []
 			own = row[taken]
 			taken++
 		}
-		if s.decide(p, slot, row).State == parser.Open {
+		if f.decide(p, slot, row).State == parser.Open {
 			if p.texts != nil {
 				own = p.openParam(n)
 			} else {

@@ -80,41 +80,41 @@ func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string
 
 // tableBinding looks up how the ids of a table are made; nil when nothing is to be filled there. It asks nothing in the
 // client's session.
-func (s *session) tableBinding(schema, table string) (*Binding, error) {
-	s.unfilled = nil
-	k := s.srv.catalog.owner(s.keyspace, schema)
-	e, err := s.srv.catalog.find(s.ctx, k, schema, table, true)
+func (f *filler) tableBinding(schema, table string) (*Binding, error) {
+	f.unfilled = nil
+	k := f.srv.catalog.owner(f.keyspace, schema)
+	e, err := f.srv.catalog.find(f.ctx, k, schema, table, true)
 	if err != nil {
 		return nil, err
 	}
-	if s.targetsShard() && (k.Shard != "" || k.Shards != nil) {
+	if f.targetsShard() && (k.Shard != "" || k.Shards != nil) {
 		if e.unsharded {
 			return nil, e.err
 		}
 		return nil, nil
 	}
 	if e.binding == nil && e.err == nil && !e.counts {
-		s.unfilled = e
+		f.unfilled = e
 	}
 	return e.binding, e.err
 }
 
 // checkUnfilled looks again at a table whose INSERT passed without ids, when its answer has an insert id all the same: the
 // table was another one by then.
-func (s *session) checkUnfilled() {
-	e := s.unfilled
-	s.unfilled = nil
-	if s.answer.insertID == 0 || s.answer.failed {
+func (c *serverConn) checkUnfilled() {
+	e := c.unfilled
+	c.unfilled = nil
+	if c.answer.insertID == 0 || c.answer.failed {
 		return
 	}
-	now, err := s.srv.catalog.suspect(s.ctx, e)
+	now, err := c.srv.catalog.suspect(c.ctx, e)
 	switch {
 	case now == nil && err == nil: // it was looked at already
 	case err != nil:
-		s.log.Warn("table not looked at again", "table", e.key.schema+"."+e.key.table, "err", err)
+		c.log.Warn("table not looked at again", "table", e.key.schema+"."+e.key.table, "err", err)
 	case now.binding != nil || now.err != nil:
-		s.log.Warn("an INSERT passed without ids of its sequence: its table was made anew while seqgate took it for one without a sequence; look at its latest rows",
-			"table", e.key.schema+"."+e.key.table, "insert_id", s.answer.insertID)
+		c.log.Warn("an INSERT passed without ids of its sequence: its table was made anew while seqgate took it for one without a sequence; look at its latest rows",
+			"table", e.key.schema+"."+e.key.table, "insert_id", c.answer.insertID)
 	}
 }
 

@@ -66,13 +66,13 @@ var errLoginFailed = errors.New("COM_CHANGE_USER was refused")
 // relayChange passes the command on, and the authentication that follows.
 func (s *session) relayChange(command handshake.Packet, change handshake.ChangeUser, malformed error) error {
 	front, back := wirePackets{s.front}, wirePackets{s.back}
-	if handshake.SendsPassword(change.Plugin) && s.frontSecure && !s.backSecure {
+	if handshake.SendsPassword(change.Plugin) && s.frontSecure && !s.secure {
 		return handshake.ErrInsecureServer
 	}
 	if err := back.Send(command); err != nil {
 		return &backendError{err}
 	}
-	r := handshake.Relay{Front: front, Back: back, FrontSecure: s.frontSecure, BackSecure: s.backSecure,
+	r := handshake.Relay{Front: front, Back: back, FrontSecure: s.frontSecure, BackSecure: s.secure,
 		Plugin: change.Plugin, Salt: s.salt, Key: s.srv.cfg.RSA, PublicKey: s.srv.publicKey}
 	ok, err := r.Run()
 	switch {
@@ -96,9 +96,9 @@ func (s *session) relayChange(command handshake.Packet, change handshake.ChangeU
 }
 
 // becomes takes one of a user's places in place of the former user's.
-func (s *session) becomes(user string) (err error) {
-	s.leave()
-	s.leave, err = s.srv.admitUser(user)
+func (c *clientConn) becomes(user string) (err error) {
+	c.leave()
+	c.leave, err = c.srv.admitUser(user)
 	return err
 }
 

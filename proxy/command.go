@@ -153,8 +153,8 @@ func (s *session) leavesProtocol() error {
 }
 
 // refuseShutdown answers COM_SHUTDOWN: that is for the server's own operators.
-func (s *session) refuseShutdown() error {
-	if _, err := s.takeCommand(); err != nil {
+func (c *clientConn) refuseShutdown() error {
+	if _, err := c.takeCommand(); err != nil {
 		return err
 	}
 	return mysql.NewError(mysql.ER_UNKNOWN_COM_ERROR, "seqgate does not relay the command COM_SHUTDOWN; connect to the server itself for it")
@@ -171,19 +171,19 @@ const shortCommand = maxLoginPacket
 
 // takeCommand reads a short command whole and takes it; its payload, the command
 // byte left out, is valid until the next read from the client.
-func (s *session) takeCommand() ([]byte, error) {
-	payload, size, err := s.shortPacket()
+func (c *clientConn) takeCommand() ([]byte, error) {
+	payload, size, err := c.shortPacket()
 	if err != nil {
 		return nil, err
 	}
 	body := append([]byte(nil), payload[1:]...)
-	s.front.skip(size)
+	c.front.skip(size)
 	return body, nil
 }
 
 // shortPacket reads a short command whole, without taking it.
-func (s *session) shortPacket() (payload []byte, size int, err error) {
-	return s.packetUpTo(shortCommand)
+func (c *clientConn) shortPacket() (payload []byte, size int, err error) {
+	return c.packetUpTo(shortCommand)
 }
 
 // frontPacket reads a statement whole, without taking it. One of 16 MiB or more is
@@ -206,12 +206,12 @@ func (s *session) frontPacket() (payload []byte, size int, err error) {
 
 // packetUpTo reads a command of at most limit bytes. What answers it goes on with
 // its sequence number.
-func (s *session) packetUpTo(limit int) (payload []byte, size int, err error) {
-	payload, size, sequence, err := s.front.packet(limit)
+func (c *clientConn) packetUpTo(limit int) (payload []byte, size int, err error) {
+	payload, size, sequence, err := c.front.packet(limit)
 	if err != nil {
 		return nil, 0, frontFailure(err)
 	}
-	s.out.sequence = sequence + 1
+	c.out.sequence = sequence + 1
 	return payload, size, nil
 }
 

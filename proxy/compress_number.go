@@ -4,7 +4,7 @@ package proxy
 // command has. Servers check the numbers of compressed packets, and not of those inside:
 // MySQL's Connector/J numbers its commands 1 there. It reports false where the number
 // is wrong for the servers, too.
-func (s *session) renumber(length int) bool {
+func (s *clientConn) renumber(length int) bool {
 	c, compressed := s.front.Conn.(*compressedConn)
 	if !compressed || c.opened.Load() != 0 || length == maxPayload {
 		return false

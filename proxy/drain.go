@@ -129,11 +129,11 @@ func (s *Server) release() error {
 }
 
 // sayShutdown tells an idle client why its connection ends, and ends it towards the client.
-func (s *session) sayShutdown() error {
-	s.out = sender{}
-	_ = s.cork(true)
-	_ = s.reply(appendError(nil, errShutdown())) // the client may be gone already
-	closeWrite(s.front.Conn)
+func (c *clientConn) sayShutdown() error {
+	c.out = sender{}
+	_ = c.cork(true)
+	_ = c.reply(appendError(nil, errShutdown())) // the client may be gone already
+	closeWrite(c.front.Conn)
 	return io.EOF
 }
 
@@ -153,25 +153,25 @@ func closeWrite(c net.Conn) {
 
 // cork holds back what does not fill a packet of the network, until it is taken back
 // or the connection ends.
-func (s *session) cork(on bool) error {
-	s.corked.Store(on)
-	return corkSocket(s.front.Conn, on)
+func (c *clientConn) cork(on bool) error {
+	c.corked.Store(on)
+	return corkSocket(c.front.Conn, on)
 }
 
 // beforeCommand has the answer to the command that came leave together with what
 // follows it.
-func (s *session) beforeCommand() {
-	if s.srv.draining.Load() {
-		_ = s.cork(true) // without it they leave one after the other
-		s.holds = true
+func (c *clientConn) beforeCommand() {
+	if c.srv.draining.Load() {
+		_ = c.cork(true) // without it they leave one after the other
+		c.holds = true
 	}
 }
 
 // beforeWait has the answer leave, since nothing follows it.
-func (s *session) beforeWait() {
-	s.holds = false
-	if s.corked.Load() {
-		_ = s.cork(false) // if it fails the kernel does so in 0.2 s
+func (c *clientConn) beforeWait() {
+	c.holds = false
+	if c.corked.Load() {
+		_ = c.cork(false) // if it fails the kernel does so in 0.2 s
 	}
 }
 

@@ -28,11 +28,11 @@ type dualityViews struct {
 }
 
 // dualityUpdates gives the views that an UPDATE of this session may insert rows through.
-func (s *session) dualityUpdates() ([]dualityView, error) {
-	if s.mariaDB || !hasDuality(s.conn.Version) {
+func (f *filler) dualityUpdates() ([]dualityView, error) {
+	if f.mariaDB || !hasDuality(f.conn.Version) {
 		return nil, nil
 	}
-	return s.srv.catalog.dualityViews(s.ctx, s.keyspace, s.targetsShard())
+	return f.srv.catalog.dualityViews(f.ctx, f.keyspace, f.targetsShard())
 }
 
 // hasDuality reports whether a MySQL server of this version may have such views. It allocates nothing.
@@ -46,11 +46,11 @@ func hasDuality(version string) bool {
 
 // refuseDuality refuses a text that may update a JSON duality view of a sequenced table: one that names the view, and the
 // column that all of them have. An UPDATE of several tables cannot be one.
-func (s *session) refuseDuality(sql []byte) error {
-	if s.mariaDB || !mentionsAll(sql, "update", dualityColumn) {
+func (f *filler) refuseDuality(sql []byte) error {
+	if f.mariaDB || !mentionsAll(sql, "update", dualityColumn) {
 		return nil
 	}
-	views, err := s.dualityUpdates()
+	views, err := f.dualityUpdates()
 	if err != nil {
 		return err
 	}
@@ -81,11 +81,11 @@ func mayName(sql []byte, name string) bool {
 }
 
 // updatesUnread reports whether an UPDATE may go to the server before all of it is there.
-func (s *session) updatesUnread(begin []byte) bool {
+func (f *filler) updatesUnread(begin []byte) bool {
 	if parser.Sniff(begin) != parser.Update {
 		return true
 	}
-	views, err := s.dualityUpdates()
+	views, err := f.dualityUpdates()
 	return err == nil && len(views) == 0
 }
 

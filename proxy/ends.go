@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -27,12 +28,11 @@ const (
 // them. The watcher's goroutine and timers note it here and interrupt the
 // session, which acts on it in its own time.
 type ends struct {
-	unwatchFront, unwatchBack func()
+	unwatch func() // ends the watch for the server's end
 
 	leaveBy time.Time // when servers are waited for no more that know that the client left; zero: never
 
 	backEnded atomic.Bool
-	killed    atomic.Bool // a client asked to end the session
 
 	mu    sync.Mutex
 	grace *time.Timer // a client that left; nil while it is there
@@ -44,30 +44,30 @@ type ends struct {
 func (s *session) attend() {
 	s.front.readLimit = cmp.Or(s.srv.settings().ReadTimeout, defaultReadTimeout)
 	s.front.writeLimit = cmp.Or(s.srv.settings().WriteTimeout, defaultWriteTimeout)
-	s.ends.unwatchFront = s.watch(s.front, s.startGrace)
+	s.clientConn.unwatch = s.srv.watch(s.front, s.log, s.startGrace)
 	s.attendBack()
 }
 
-func (s *session) attendBack() {
-	s.back.writeLimit = s.front.writeLimit
-	s.back.interrupted = s.clientLeft
-	s.ends.unwatchBack = s.watch(s.back, s.noteBackEnd)
+func (c *serverConn) attendBack() {
+	c.back.writeLimit = cmp.Or(c.srv.settings().WriteTimeout, defaultWriteTimeout)
+	c.back.interrupted = c.owner.clientLeft
+	c.ends.unwatch = c.srv.watch(c.back, c.log, c.noteEnd)
 }
 
 // exchangeBack has the session go on with another connection to its backend. It
 // gives the former one, which is the caller's from then on.
-func (s *session) exchangeBack(c net.Conn) (former net.Conn) {
-	if s.ends.unwatchBack != nil {
-		s.ends.unwatchBack()
+func (f *filler) exchangeBack(c net.Conn) (former net.Conn) {
+	if f.ends.unwatch != nil {
+		f.ends.unwatch()
 	}
-	s.ends.backEnded.Store(false)
-	former = s.back.Conn
-	s.back.release()
-	s.ends.mu.Lock()
-	s.back = newWire(c)
-	s.ends.mu.Unlock()
-	s.countBack()
-	s.attendBack()
+	f.ends.backEnded.Store(false)
+	former = f.back.Conn
+	f.back.release()
+	f.ends.mu.Lock()
+	f.back = newWire(c)
+	f.ends.mu.Unlock()
+	f.countBack()
+	f.attendBack()
 	return former
 }
 
@@ -81,10 +81,10 @@ func (s *session) cutOff() {
 
 // watch has gone called at the end of w's peer. A session that cannot be watched
 // does without.
-func (s *session) watch(w *wire, gone func()) (stop func()) {
-	stop, err := s.srv.hangups.watch(w.Conn, gone)
+func (s *Server) watch(w *wire, log *slog.Logger, gone func()) (stop func()) {
+	stop, err := s.hangups.watch(w.Conn, gone)
 	if err != nil {
-		s.log.Warn("the ends of a session's connections will be noticed late", "err", err)
+		log.Warn("the ends of a session's connections will be noticed late", "err", err)
 	}
 	return stop
 }
@@ -93,12 +93,19 @@ func (s *session) watch(w *wire, gone func()) (stop func()) {
 // must be called before they are closed or another session's. It may be called
 // again.
 func (s *session) disregard() error {
-	for _, unwatch := range []func(){s.ends.unwatchFront, s.ends.unwatchBack} {
-		if unwatch != nil {
-			unwatch()
-		}
+	if s.clientConn.unwatch != nil {
+		s.clientConn.unwatch()
+		s.clientConn.unwatch = nil
 	}
-	s.ends.unwatchFront, s.ends.unwatchBack = nil, nil
+	return s.serverConn.disregard()
+}
+
+// disregard is that of the server's connection alone.
+func (s *serverConn) disregard() error {
+	if s.ends.unwatch != nil {
+		s.ends.unwatch()
+		s.ends.unwatch = nil
+	}
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
 	if s.ends.over {
@@ -112,12 +119,15 @@ func (s *session) disregard() error {
 	return s.back.clearDeadlines()
 }
 
-// noteBackEnd wakes the session to see that its server has gone: now, or before
-// it waits for its client again.
-func (s *session) noteBackEnd() {
-	s.ends.backEnded.Store(true)
-	interrupt(s.front.Conn)
+// noteEnd notes that the server has closed the connection.
+func (c *serverConn) noteEnd() {
+	c.ends.backEnded.Store(true)
+	c.owner.serverEnded()
 }
+
+// serverEnded wakes the session to see that a server has gone: now, or before it waits
+// for its client again.
+func (s *session) serverEnded() { interrupt(s.front.Conn) }
 
 // passLastWords gives the client what a server that closed the connection while
 // nothing was asked of it has said before, such as why, and ends the session.
@@ -187,17 +197,17 @@ func (s *session) clientMayGoOn() bool {
 	return !s.sent || len(s.front.unread()) > 0 || s.front.fill() == nil
 }
 
-func (s *session) halfClose() {
-	s.halfClosed = true
-	if half, ok := socketConn(s.back.Conn).(interface{ CloseWrite() error }); ok {
+func (c *serverConn) halfClose() {
+	c.halfClosed = true
+	if half, ok := socketConn(c.back.Conn).(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // it has failed: then reading the answer fails too
 	}
 }
 
 // hurry has reads from the server end when it is time to leave.
-func (s *session) hurry() {
-	if !s.ends.leaveBy.IsZero() {
-		s.back.giveUpAt(s.ends.leaveBy)
+func (c *serverConn) hurry() {
+	if !c.ends.leaveBy.IsZero() {
+		c.back.giveUpAt(c.ends.leaveBy)
 	}
 }
 

@@ -148,12 +148,12 @@ func (st *statement) execution() fillPlan {
 
 // stillBound checks that the table's ids are still made as when the statement
 // was prepared.
-func (s *session) stillBound(st *statement) error {
-	b, err := s.binding(st.schema, st.table)
+func (f *filler) stillBound(st *statement) error {
+	b, err := f.binding(st.schema, st.table)
 	if err != nil || b == nil && st.fill == nil {
 		return err
 	}
-	if b == nil || st.fill == nil || !st.holds(b, s.state.mode) || st.query != nil && (st.reading(s.state.mode) != st.mode || s.state.database != st.database) {
+	if b == nil || st.fill == nil || !st.holds(b, f.state.mode) || st.query != nil && (st.reading(f.state.mode) != st.mode || f.state.database != st.database) {
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
 	st.fill.binding = b
@@ -184,13 +184,13 @@ func (st *statement) holds(b *Binding, m parser.Mode) bool {
 }
 
 // readExecute reads the parameters of an execution.
-func (s *session) readExecute(st *statement, payload []byte) ([]param, error) {
+func (f *filler) readExecute(st *statement, payload []byte) ([]param, error) {
 	const header, countAvailable = 10, 8
 	r := paramReader{b: payload, at: header}
 	if len(payload) < header {
 		return nil, malformedExecute()
 	}
-	named := s.has(mysql.CLIENT_QUERY_ATTRIBUTES)
+	named := f.has(mysql.CLIENT_QUERY_ATTRIBUTES)
 	count := uint64(st.params)
 	if named && payload[5]&countAvailable != 0 {
 		count = r.number()
@@ -223,9 +223,9 @@ func malformedExecute() error {
 
 // openRows counts the rows whose ids are open in an execution with these
 // parameters.
-func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
+func (f *filler) openRows(st *statement, p *fillPlan, params []param) error {
 	for _, slot := range st.slots {
-		v := s.decide(p, slot, params)
+		v := f.decide(p, slot, params)
 		switch v.State {
 		case parser.Open:
 			p.open++
@@ -239,8 +239,8 @@ func (s *session) openRows(st *statement, p *fillPlan, params []param) error {
 }
 
 // decide gives what a row says of its id in an execution with these parameters.
-func (s *session) decide(p *fillPlan, slot parser.Slot, params []param) parser.Slot {
-	mode := p.binding.mode(s.state.mode)
+func (f *filler) decide(p *fillPlan, slot parser.Slot, params []param) parser.Slot {
+	mode := p.binding.mode(f.state.mode)
 	if slot.State == parser.Param {
 		slot = params[slot.Param].slot(mode, p.ignore)
 	}
@@ -283,36 +283,36 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 }
 
 // dropStale forgets at the backend what was sent ahead for an execution of the other statement.
-func (s *session) dropStale(st *statement) error {
+func (c *serverConn) dropStale(st *statement) error {
 	id := st.stale
 	if st.stale = 0; id == 0 {
 		return nil
 	}
-	return s.resetBackend(id)
+	return c.resetBackend(id)
 }
 
 // beforeExecute prepares the backend session for an execution.
-func (s *session) beforeExecute(st *statement, p *fillPlan) error {
+func (f *filler) beforeExecute(st *statement, p *fillPlan) error {
 	switch {
 	case p.runsFilled() && st.filled == 0:
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	case !p.rewrites():
-		return s.before(st.effect)
+		return f.before(st.effect)
 	case !p.wrap:
-		return s.before(mayLook)
+		return f.before(mayLook)
 	}
 	return nil
 }
 
 // dropLong forgets values that were sent ahead for an execution that was refused.
-func (s *session) dropLong(st *statement) error {
+func (c *serverConn) dropLong(st *statement) error {
 	if len(st.long) == 0 {
 		return nil
 	}
 	st.long, st.stale = nil, 0
-	err := s.resetBackend(st.id)
+	err := c.resetBackend(st.id)
 	if st.filled != 0 {
-		err = errors.Join(err, s.resetBackend(st.filled))
+		err = errors.Join(err, c.resetBackend(st.filled))
 	}
 	return err
 }
@@ -338,17 +338,17 @@ func (s *session) settleExecute(st *statement, p *fillPlan) error {
 }
 
 // fillParams takes ids for the open rows and puts them among the parameters.
-func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]param, error) {
-	open := func(row int) bool { return s.decide(p, st.slots[row], params).State == parser.Open }
+func (f *filler) fillParams(st *statement, p *fillPlan, params []param) ([]param, error) {
+	open := func(row int) bool { return f.decide(p, st.slots[row], params).State == parser.Open }
 	if p.movesAhead() {
-		p.own = s.ownOfParams(st, p.binding, p.ignore, params)
+		p.own = f.ownOfParams(st, p.binding, p.ignore, params)
 	}
-	if err := s.takeIDs(p, open, params); err != nil {
+	if err := f.takeIDs(p, open, params); err != nil {
 		return nil, err
 	}
-	s.idsAt = s.idsAt[:0]
+	f.idsAt = f.idsAt[:0]
 	all := withIDs(st.slots, params, open, func(n, at int) param {
-		s.idsAt = append(s.idsAt, at)
+		f.idsAt = append(f.idsAt, at)
 		return p.openParam(n)
 	})
 	if p.sent = sentOnce; p.repeatable && p.learnsTaken() && len(st.long) == 0 {
@@ -358,12 +358,12 @@ func (s *session) fillParams(st *statement, p *fillPlan, params []param) ([]para
 }
 
 // ownOfParams gives the own ids of an execution with these parameters.
-func (s *session) ownOfParams(st *statement, b *Binding, ignore bool, params []param) eachOwn {
+func (f *filler) ownOfParams(st *statement, b *Binding, ignore bool, params []param) eachOwn {
 	return func(first, last int64, yield func(int64)) {
 		p := fillPlan{binding: b, ignore: ignore}
 		slots := make([]parser.Slot, len(st.slots))
 		for i, slot := range st.slots {
-			slots[i] = s.decide(&p, slot, params)
+			slots[i] = f.decide(&p, slot, params)
 		}
 		ownOf(slots)(first, last, yield)
 	}
@@ -405,16 +405,16 @@ func (s *session) sendExecute(id uint32, flags byte, params []param, size int) e
 	return s.sendLong(parts...)
 }
 
-func (s *session) appendExecute(dst []byte, id uint32, flags byte, params []param) []byte {
-	flags, named := s.counted(flags)
+func (f *filler) appendExecute(dst []byte, id uint32, flags byte, params []param) []byte {
+	flags, named := f.counted(flags)
 	return appendExecute(dst, id, flags, params, named)
 }
 
 // counted gives the flags of an execution: with query attributes agreed on, the
 // count of its parameters has to be told, and each has a name.
-func (s *session) counted(flags byte) (_ byte, named bool) {
+func (f *filler) counted(flags byte) (_ byte, named bool) {
 	const countAvailable = 8
-	if named = s.has(mysql.CLIENT_QUERY_ATTRIBUTES); named {
+	if named = f.has(mysql.CLIENT_QUERY_ATTRIBUTES); named {
 		flags |= countAvailable
 	}
 	return flags, named

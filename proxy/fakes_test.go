@@ -400,8 +400,10 @@ func fakeServer(tb testing.TB) *Server {
 // fakeSession makes a session for a client who sends these bytes.
 func fakeSession(tb testing.TB, srv *Server, capabilities uint32, mariaDB bool, piece int, stream []byte) (*session, *fakeClient, *fakeBackend) {
 	front, back := &fakeClient{in: stream, piece: piece}, newFakeBackend(tb)
-	s := &session{srv: srv, ctx: srv.ctx, log: srv.log, keyspace: srv.cfg.Keyspaces["main"], front: newWire(front), back: newWire(back),
-		capabilities: uint64(capabilities), mariaDB: mariaDB, boundary: true, conn: &backend.Conn{Conn: back}, leave: func() {}}
+	client := &clientConn{srv: srv, ctx: srv.ctx, log: srv.log, front: newWire(front), leave: func() {}}
+	server := &serverConn{srv: srv, ctx: srv.ctx, log: srv.log, keyspace: srv.cfg.Keyspaces["main"], back: newWire(back),
+		capabilities: uint64(capabilities), mariaDB: mariaDB, boundary: true, conn: &backend.Conn{Conn: back}}
+	s := newSession(client, server)
 	s.state = sessionState{database: "main", databaseKnown: true, lastIDKnown: true}
 	back.session = s
 	return s, front, back

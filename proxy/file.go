@@ -28,20 +28,20 @@ func (s *session) forward() error {
 
 // forwardPacket passes the client's next packet on, whose header says that it
 // has left bytes with that header.
-func (s *session) forwardPacket(left int, write func([]byte) error) error {
-	s.out.sequence = s.front.unread()[headerSize-1] + 1
-	s.front.unread()[headerSize-1] -= s.out.shift
+func (c *clientConn) forwardPacket(left int, write func([]byte) error) error {
+	c.out.sequence = c.front.unread()[headerSize-1] + 1
+	c.front.unread()[headerSize-1] -= c.out.shift
 	for left > 0 {
-		if len(s.front.unread()) == 0 {
-			if err := s.front.fill(); err != nil {
+		if len(c.front.unread()) == 0 {
+			if err := c.front.fill(); err != nil {
 				return &frontError{err}
 			}
 		}
-		n := min(left, len(s.front.unread()))
-		if err := write(s.front.unread()[:n]); err != nil {
+		n := min(left, len(c.front.unread()))
+		if err := write(c.front.unread()[:n]); err != nil {
 			return err
 		}
-		s.front.skip(n)
+		c.front.skip(n)
 		left -= n
 	}
 	return nil
@@ -76,10 +76,10 @@ func (s *session) whileListening(pass func() error) (err, silent error) {
 
 // leaveUnnoticed has the session look for its client's end itself, until the
 // returned function is called.
-func (s *session) leaveUnnoticed() (end func()) {
-	noticed := s.back.interrupted
-	s.back.interrupted = nil
-	return func() { s.back.interrupted = noticed }
+func (c *serverConn) leaveUnnoticed() (end func()) {
+	noticed := c.back.interrupted
+	c.back.interrupted = nil
+	return func() { c.back.interrupted = noticed }
 }
 
 // listen waits for the server to speak while something else goes on. Once it
@@ -117,8 +117,8 @@ func (s *session) passFile() error {
 	}
 }
 
-func (s *session) writeFile(b []byte) error {
-	if _, err := s.back.Write(b); err != nil {
+func (c *serverConn) writeFile(b []byte) error {
+	if _, err := c.back.Write(b); err != nil {
 		return &backendError{err}
 	}
 	return nil

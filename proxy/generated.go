@@ -82,13 +82,13 @@ func holdsLayout(columnType string, most int64, l snowflake.Layout) error {
 
 // takeNumbers takes ids of a snowflake: ones that follow each other where the layout has so many, which clients rely
 // on that know the first one only.
-func (s *session) takeNumbers(p *fillPlan) (err error) {
+func (f *filler) takeNumbers(p *fillPlan) (err error) {
 	if p.span() <= p.binding.numbers.Longest {
-		p.first, err = s.next(p.binding, p.span())
+		p.first, err = f.next(p.binding, p.span())
 		return err
 	}
 	p.ids = make([]int64, p.open)
-	if err := p.binding.numbers.Fill(s.ctx, p.ids); err != nil {
+	if err := p.binding.numbers.Fill(f.ctx, p.ids); err != nil {
 		return err
 	}
 	p.first = p.ids[0]
@@ -96,9 +96,9 @@ func (s *session) takeNumbers(p *fillPlan) (err error) {
 }
 
 // takeTexts makes ids that are no numbers.
-func (s *session) takeTexts(p *fillPlan) (err error) {
+func (f *filler) takeTexts(p *fillPlan) (err error) {
 	b := p.binding
-	p.texts, err = s.srv.cfg.Generators.AppendTexts(nil, p.open, b.generator.Type, b.form)
+	p.texts, err = f.srv.cfg.Generators.AppendTexts(nil, p.open, b.generator.Type, b.form)
 	return err
 }
 

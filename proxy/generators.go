@@ -26,15 +26,15 @@ func (s *Server) generator(name sequence.Name) *vschema.Generator {
 }
 
 // nextGenerated takes n values of a snowflake, which follow each other.
-func (s *session) nextGenerated(g *vschema.Generator, n int64) (sequence.Range, error) {
+func (f *filler) nextGenerated(g *vschema.Generator, n int64) (sequence.Range, error) {
 	if g.IsText() {
 		return sequence.Range{}, refuseGenerator(g, "NEXT VALUE", "its ids are no numbers: let it fill a column, or use UUID()")
 	}
-	numbers, err := s.srv.cfg.Generators.Snowflake(g)
+	numbers, err := f.srv.cfg.Generators.Snowflake(g)
 	if err != nil {
 		return sequence.Range{}, err
 	}
-	return numbers.Next(s.ctx, n)
+	return numbers.Next(f.ctx, n)
 }
 
 func refuseGenerator(g *vschema.Generator, what, advice string) error {

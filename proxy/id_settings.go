@@ -41,8 +41,8 @@ func readIDSettings(increment, forced string) (ids idSettings, err error) {
 	return ids, nil
 }
 
-func (s *session) forgetIDSettings() {
-	s.state.ids, s.state.environmentKnown = idSettings{unknown: true}, false
+func (c *serverConn) forgetIDSettings() {
+	c.state.ids, c.state.environmentKnown = idSettings{unknown: true}, false
 }
 
 // stride gives by how much each id is above the one before.
@@ -53,15 +53,15 @@ func (p *fillPlan) span() int64 { return (p.open-1)*p.stride() + 1 }
 
 // spread has the ids of a statement with several lie as far apart as native ones do in
 // this session: clients work them out from the first one.
-func (s *session) spread(p *fillPlan) (err error) {
+func (f *filler) spread(p *fillPlan) (err error) {
 	if p.open < 2 || p.binding.key.name != "" {
 		return nil
 	}
 	if p.step == 0 {
-		p.step = s.state.ids.increment
+		p.step = f.state.ids.increment
 	}
 	if p.step == 0 {
-		p.step, err = s.srv.catalog.increments.of(s.ctx, s.keyspace)
+		p.step, err = f.srv.catalog.increments.of(f.ctx, f.keyspace)
 	}
 	if err == nil && p.step > maxIncrement {
 		return unsupported(fmt.Sprintf("several rows with an %s of %d", incrementVariable, p.step), p.binding.Table,
@@ -72,14 +72,14 @@ func (s *session) spread(p *fillPlan) (err error) {
 
 // takeForced gives the ids that SET insert_id has said for this statement. The server,
 // which sees ids of the statement's own, would keep it for a later one.
-func (s *session) takeForced(p *fillPlan) error {
+func (f *filler) takeForced(p *fillPlan) error {
 	if p.forced == 0 {
-		if err := s.useUpInsertID(p); err != nil {
+		if err := f.useUpInsertID(p); err != nil {
 			return err
 		}
-		p.forced, s.state.ids.forced = s.state.ids.forced, 0
+		p.forced, f.state.ids.forced = f.state.ids.forced, 0
 	}
-	if err := s.spread(p); err != nil {
+	if err := f.spread(p); err != nil {
 		return err
 	}
 	if p.forced > p.binding.Max-p.span()+1 {
@@ -92,12 +92,12 @@ func (s *session) takeForced(p *fillPlan) error {
 
 // useUpInsertID has the server forget the value of SET insert_id. MySQL would make 0 of a
 // 0 there: it takes a row that uses the value.
-func (s *session) useUpInsertID(p *fillPlan) error {
-	if s.mariaDB {
-		return s.quietly("SET insert_id = 0")
+func (f *filler) useUpInsertID(p *fillPlan) error {
+	if f.mariaDB {
+		return f.quietly("SET insert_id = 0")
 	}
-	table := quoteIdentifier(cmp.Or(s.state.database, s.keyspace.Database)) + ".`seqgate insert_id`"
-	err := s.quietly("CREATE TEMPORARY TABLE " + table + " (i BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY) SELECT NULL AS i")
+	table := quoteIdentifier(cmp.Or(f.state.database, f.keyspace.Database)) + ".`seqgate insert_id`"
+	err := f.quietly("CREATE TEMPORARY TABLE " + table + " (i BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY) SELECT NULL AS i")
 	var refused *serverError
 	if errors.As(err, &refused) {
 		return unsupported("SET insert_id in a session that cannot make a temporary table ("+refused.text()+"),", p.binding.Table,
@@ -106,11 +106,11 @@ func (s *session) useUpInsertID(p *fillPlan) error {
 	if err != nil {
 		return err
 	}
-	s.setLastID(s.state.lastID, uint64(s.state.ids.forced))
-	if err := s.quietly("DROP TEMPORARY TABLE " + table); err != nil || p.wrap {
+	f.setLastID(f.state.lastID, uint64(f.state.ids.forced))
+	if err := f.quietly("DROP TEMPORARY TABLE " + table); err != nil || p.wrap {
 		return err
 	}
-	return s.restoreLastID()
+	return f.restoreLastID()
 }
 
 // noteForced has the sequence learn of the ids as of any that a client writes.

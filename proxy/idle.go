@@ -67,23 +67,23 @@ func (s *Server) endIdle(then int64) {
 }
 
 // beginWait notes that the session waits for its client's next command.
-func (s *session) beginWait() {
-	if s.srv.settings().IdleTimeout > 0 {
-		s.idleSince.Store(s.srv.clock.Load())
+func (c *clientConn) beginWait() {
+	if c.srv.settings().IdleTimeout > 0 {
+		c.idleSince.Store(c.srv.clock.Load())
 	}
 }
 
 // endWait notes that the wait is over, and reports false when it was too long:
 // then the socket cannot be read any more, even if a command came just now.
-func (s *session) endWait() bool {
-	return s.idleSince.Load() == 0 || s.idleSince.Swap(0) != idleEnded
+func (c *clientConn) endWait() bool {
+	return c.idleSince.Load() == 0 || c.idleSince.Swap(0) != idleEnded
 }
 
 // sayInactive tells a client why its connection ends. It may be gone already.
-func (s *session) sayInactive() error {
-	s.out = sender{}
+func (c *clientConn) sayInactive() error {
+	c.out = sender{}
 	return &frontError{errors.Join(errors.New("no command for as long as the idle timeout"),
-		s.reply(appendError(nil, &mysql.MyError{Code: erClientInteractionTimeout, State: mysql.DEFAULT_MYSQL_STATE, Message: inactive})))}
+		c.reply(appendError(nil, &mysql.MyError{Code: erClientInteractionTimeout, State: mysql.DEFAULT_MYSQL_STATE, Message: inactive})))}
 }
 
 const inactive = "The client was disconnected by the server because of inactivity. " +

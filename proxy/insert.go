@@ -15,52 +15,52 @@ import (
 
 // planInsert judges an INSERT or REPLACE. What seqgate cannot read of one on a
 // sequenced table is refused: it must not reach the server without its ids.
-func (s *session) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
-	p, err := s.planRead(p, sql, prepared)
-	return p, s.serversError(err, sql)
+func (f *filler) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
+	p, err := f.planRead(p, sql, prepared)
+	return p, f.serversError(err, sql)
 }
 
 // planRead is planInsert with seqgate's own errors.
-func (s *session) planRead(p plan, sql []byte, prepared bool) (plan, error) {
-	if !s.state.environmentKnown {
-		if s.insertsElsewhere(sql, prepared) {
+func (f *filler) planRead(p plan, sql []byte, prepared bool) (plan, error) {
+	if !f.state.environmentKnown {
+		if f.insertsElsewhere(sql, prepared) {
 			return p, nil
 		}
-		if !prepared && s.planUnlisted(&p, sql) {
+		if !prepared && f.planUnlisted(&p, sql) {
 			return p, nil
 		}
 	}
-	if asks := !s.state.environmentKnown || !s.state.lastIDKnown; asks && s.state.databaseKnown && readsDiagnostics(sql) {
-		return s.planUnasked(p, sql)
+	if asks := !f.state.environmentKnown || !f.state.lastIDKnown; asks && f.state.databaseKnown && readsDiagnostics(sql) {
+		return f.planUnasked(p, sql)
 	}
-	if err := s.know(); err != nil {
+	if err := f.know(); err != nil {
 		return p, err
 	}
-	b, err := s.parseInsert(sql)
+	b, err := f.parseInsert(sql)
 	if b == nil || err != nil {
 		return p, err
 	}
-	if err := s.knowLastID(); err != nil {
+	if err := f.knowLastID(); err != nil {
 		return p, err
 	}
-	if s.insert.FromQuery() {
+	if f.insert.FromQuery() {
 		if readsDiagnostics(sql) { // the count is a statement of its own
 			return p, unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in INSERT ... SELECT", b.Table, "read it with SELECT first")
 		}
-		return s.planQuery(p, b, prepared)
+		return f.planQuery(p, b, prepared)
 	}
-	return s.planValues(p, sql, b, prepared)
+	return f.planValues(p, sql, b, prepared)
 }
 
 // planValues judges the rows of the INSERT ... VALUES or SET in s.insert.
-func (s *session) planValues(p plan, sql []byte, b *Binding, prepared bool) (plan, error) {
-	keys, err := s.readRows(sql, b, prepared)
-	if errors.Is(err, parser.ErrServerRefuses) && !s.insert.HasColumns {
+func (f *filler) planValues(p plan, sql []byte, b *Binding, prepared bool) (plan, error) {
+	keys, err := f.readRows(sql, b, prepared)
+	if errors.Is(err, parser.ErrServerRefuses) && !f.insert.HasColumns {
 		// Counted by the columns that are known here: they may have changed.
-		if b, err = s.bindAnew(); b == nil || err != nil {
+		if b, err = f.bindAnew(); b == nil || err != nil {
 			return p, err
 		}
-		if keys, err = s.readRows(sql, b, prepared); errors.Is(err, parser.ErrServerRefuses) {
+		if keys, err = f.readRows(sql, b, prepared); errors.Is(err, parser.ErrServerRefuses) {
 			return p, mysql.NewDefaultError(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, 1)
 		}
 	}
@@ -70,33 +70,33 @@ func (s *session) planValues(p plan, sql []byte, b *Binding, prepared bool) (pla
 	if err != nil {
 		return p, refuseForm(err, b.Table)
 	}
-	variables, bound, err := s.variablesOf(sql, b, prepared)
+	variables, bound, err := f.variablesOf(sql, b, prepared)
 	if err != nil {
 		return p, err
 	}
-	if p.fill, err = newFillPlan(&s.insert, b, s.slots, b.mode(s.state.mode)); err != nil {
+	if p.fill, err = newFillPlan(&f.insert, b, f.slots, b.mode(f.state.mode)); err != nil {
 		return p, err
 	}
-	p.fill.foundRows, p.fill.keys, p.fill.variables = s.has(mysql.CLIENT_FOUND_ROWS), keys, variables
+	p.fill.foundRows, p.fill.keys, p.fill.variables = f.has(mysql.CLIENT_FOUND_ROWS), keys, variables
 	p.fill.appends = p.fill.appendsID(sql)
 	if bound != nil {
 		p.fill.bound, p.fill.wrap = bound, false
 	}
 	if p.fill.params == 0 || prepared { // else a ? in a text: the server's own syntax error
-		p.kind, p.effect = s.kindOfFill(&p.fill, p.effect)
+		p.kind, p.effect = f.kindOfFill(&p.fill, p.effect)
 	}
 	return p, nil
 }
 
 // kindOfFill gives what becomes of a statement whose ids are judged.
-func (s *session) kindOfFill(p *fillPlan, e effect) (planKind, effect) {
+func (f *filler) kindOfFill(p *fillPlan, e effect) (planKind, effect) {
 	switch {
 	case p.rewrites() || p.params > 0:
-		return planFill, s.effectOfFill(p)
+		return planFill, f.effectOfFill(p)
 	case p.variables:
 		return planFill, e
 	case p.reports():
-		return planReport, effectOfExplicit(&s.insert)
+		return planReport, effectOfExplicit(&f.insert)
 	case p.tells():
 		return planReport, e
 	}
@@ -106,22 +106,22 @@ func (s *session) kindOfFill(p *fillPlan, e effect) (planKind, effect) {
 // readRows reads what each row of the INSERT in s.insert says of its id, into
 // s.slots, and of its key where the sequence has keys. Of a text that leaves the id
 // out there are no slots.
-func (s *session) readRows(sql []byte, b *Binding, prepared bool) (keys []parser.Key, err error) {
-	if keys, err = s.planKeys(sql, b); err != nil {
+func (f *filler) readRows(sql []byte, b *Binding, prepared bool) (keys []parser.Key, err error) {
+	if keys, err = f.planKeys(sql, b); err != nil {
 		return nil, err
 	}
-	if err = s.insert.Bind(b.Column, b.Columns); err != nil || s.insert.LeavesOut() && !prepared {
-		s.slots = s.slots[:0]
+	if err = f.insert.Bind(b.Column, b.Columns); err != nil || f.insert.LeavesOut() && !prepared {
+		f.slots = f.slots[:0]
 		return keys, err
 	}
-	s.slots, err = s.insert.Slots(s.slots[:0], sql, b.Column, b.Columns)
+	f.slots, err = f.insert.Slots(f.slots[:0], sql, b.Column, b.Columns)
 	return keys, err
 }
 
 // bindAnew looks the statement's table up at the server, not in the cache.
-func (s *session) bindAnew() (*Binding, error) {
-	s.srv.catalog.Forget()
-	return s.binding(s.insert.Schema, s.insert.Table)
+func (f *filler) bindAnew() (*Binding, error) {
+	f.srv.catalog.Forget()
+	return f.binding(f.insert.Schema, f.insert.Table)
 }
 
 // readsDiagnostics reports whether a statement may read what the one before it
@@ -132,15 +132,15 @@ func readsDiagnostics(sql []byte) bool {
 
 // planUnasked judges such a statement by its table alone, without asking the
 // session for its settings: it passes when the table has no sequence.
-func (s *session) planUnasked(p plan, sql []byte) (plan, error) {
-	m := parser.Mode{MariaDB: s.mariaDB}
-	if s.state.environmentKnown {
-		m = s.state.mode
+func (f *filler) planUnasked(p plan, sql []byte) (plan, error) {
+	m := parser.Mode{MariaDB: f.mariaDB}
+	if f.state.environmentKnown {
+		m = f.state.mode
 	}
-	if err := s.insert.ParseTarget(sql, m); err != nil {
-		return p, s.refuseUnread(err, sql)
+	if err := f.insert.ParseTarget(sql, m); err != nil {
+		return p, f.refuseUnread(err, sql)
 	}
-	b, err := s.binding(s.insert.Schema, s.insert.Table)
+	b, err := f.binding(f.insert.Schema, f.insert.Table)
 	if b != nil {
 		err = unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in an INSERT before it knows the session", b.Table,
 			"read it with SELECT first")
@@ -150,14 +150,14 @@ func (s *session) planUnasked(p plan, sql []byte) (plan, error) {
 
 // effectOfFill: only a statement that uses LAST_INSERT_ID() itself looks at it. Ids that are no numbers leave it alone,
 // but another column of the table may not.
-func (s *session) effectOfFill(p *fillPlan) effect {
+func (f *filler) effectOfFill(p *fillPlan) effect {
 	switch {
 	case p.wrap:
 		return 0
 	case p.binding.form != 0 && p.binding.counts:
 		return mayLook | mayChangeLastID
 	case p.binding.form != 0:
-		return effectOfExplicit(&s.insert)
+		return effectOfExplicit(&f.insert)
 	}
 	return mayLook
 }
@@ -173,39 +173,39 @@ func effectOfExplicit(stmt *parser.InsertStmt) effect {
 
 // parseInsert reads an INSERT into s.insert and gives its table's binding, nil
 // when the statement goes to the server as it is.
-func (s *session) parseInsert(sql []byte) (*Binding, error) {
-	if err := s.insert.ParseTarget(sql, s.state.mode); err == nil {
-		b, err := s.binding(s.insert.Schema, s.insert.Table)
+func (f *filler) parseInsert(sql []byte) (*Binding, error) {
+	if err := f.insert.ParseTarget(sql, f.state.mode); err == nil {
+		b, err := f.binding(f.insert.Schema, f.insert.Table)
 		if b == nil || err != nil {
 			return nil, err // the rows of a table without a sequence are never looked at
 		}
-		if err := s.insert.ParseFor(sql, b.mode(s.state.mode), b.Column, b.Columns); err == nil {
+		if err := f.insert.ParseFor(sql, b.mode(f.state.mode), b.Column, b.Columns); err == nil {
 			return b, nil
 		}
-		if err := s.insert.ParseQuery(sql, b.mode(s.state.mode)); err == nil {
+		if err := f.insert.ParseQuery(sql, b.mode(f.state.mode)); err == nil {
 			return b, nil
-		} else if s.insert.FromQuery() {
+		} else if f.insert.FromQuery() {
 			return nil, refuseForm(err, b.Table)
 		}
 	}
-	return nil, s.refuseUnread(s.insert.Parse(sql, s.state.mode), sql)
+	return nil, f.refuseUnread(f.insert.Parse(sql, f.state.mode), sql)
 }
 
 // refuseUnread refuses an INSERT that could not be read, unless its table has no
 // sequence: then the server judges it.
-func (s *session) refuseUnread(err error, sql []byte) error {
+func (f *filler) refuseUnread(err error, sql []byte) error {
 	var form *parser.UnsupportedError
 	if errors.As(err, &form) {
-		b, lookupErr := s.binding(form.Schema, form.Table)
+		b, lookupErr := f.binding(form.Schema, form.Table)
 		if b == nil || lookupErr != nil {
 			return lookupErr
 		}
 		return refuseForm(err, b.Table)
 	}
-	if tables, ok := parser.Writes(nil, sql, s.state.mode); ok && len(tables) == 0 {
+	if tables, ok := parser.Writes(nil, sql, f.state.mode); ok && len(tables) == 0 {
 		return err // it names no table
 	}
-	return s.refuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
+	return f.refuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
 }
 
 // refuseForm refuses a statement that the parser understood well enough to know
@@ -221,37 +221,37 @@ func refuseForm(err error, table string) error {
 
 // fillText takes ids for the statement in s.insert and appends its text, filled,
 // to dst.
-func (s *session) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
-	if err := s.takeOpen(p); err != nil {
+func (f *filler) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
+	if err := f.takeOpen(p); err != nil {
 		return dst, err
 	}
-	s.idsAt = s.idsAt[:0]
+	f.idsAt = f.idsAt[:0]
 	p.sent = sentText
-	return s.insert.AppendFilled(dst, sql, p.binding.Column, s.fillValues(sql, p), s.fillOptions(p)), nil
+	return f.insert.AppendFilled(dst, sql, p.binding.Column, f.fillValues(sql, p), f.fillOptions(p)), nil
 }
 
 // isOpen reports whether a row of the statement in s.insert gets an id.
-func (s *session) isOpen(row int) bool {
-	return len(s.slots) == 0 || s.slots[row].State == parser.Open
+func (f *filler) isOpen(row int) bool {
+	return len(f.slots) == 0 || f.slots[row].State == parser.Open
 }
 
 // takeOpen takes ids for the open rows of the statement in s.insert.
-func (s *session) takeOpen(p *fillPlan) error {
+func (f *filler) takeOpen(p *fillPlan) error {
 	if p.movesAhead() {
-		p.own = ownOf(s.slots)
+		p.own = ownOf(f.slots)
 	}
-	return s.takeIDs(p, s.isOpen, nil)
+	return f.takeIDs(p, f.isOpen, nil)
 }
 
 // fillValues gives the ids that were taken, row by row.
-func (s *session) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) ([]byte, bool) {
+func (f *filler) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) ([]byte, bool) {
 	n := 0
 	return func(dst []byte, row int) ([]byte, bool) {
-		if !s.isOpen(row) {
-			return s.appendCopied(dst, sql, p, row)
+		if !f.isOpen(row) {
+			return f.appendCopied(dst, sql, p, row)
 		}
 		if p.sent == sentText {
-			s.idsAt = append(s.idsAt, len(dst))
+			f.idsAt = append(f.idsAt, len(dst))
 		}
 		dst = p.appendOpen(dst, n)
 		n++
@@ -260,47 +260,47 @@ func (s *session) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) 
 }
 
 // takeIDs takes an id for each open row. params are those of an execution.
-func (s *session) takeIDs(p *fillPlan, open func(row int) bool, params []param) (err error) {
+func (f *filler) takeIDs(p *fillPlan, open func(row int) bool, params []param) (err error) {
 	if p.open == 0 {
 		return nil
 	}
-	s.noteFilled()
-	if err = s.takeEach(p, open, params); err == nil {
-		s.noteIDs(p.open)
+	f.owner.noteFilled()
+	if err = f.takeEach(p, open, params); err == nil {
+		f.noteIDs(p.open)
 	}
 	return err
 }
 
 // takeEach is takeIDs where at least one row is open.
-func (s *session) takeEach(p *fillPlan, open func(row int) bool, params []param) (err error) {
+func (f *filler) takeEach(p *fillPlan, open func(row int) bool, params []param) (err error) {
 	if p.binding.form != 0 {
-		return s.takeTexts(p)
+		return f.takeTexts(p)
 	}
-	if s.state.ids.forced != 0 || p.forced != 0 {
-		return s.takeForced(p)
+	if f.state.ids.forced != 0 || p.forced != 0 {
+		return f.takeForced(p)
 	}
-	if err := s.spread(p); err != nil {
+	if err := f.spread(p); err != nil {
 		return err
 	}
 	switch {
 	case p.binding.numbers != nil && !p.fromQuery:
-		return s.takeNumbers(p)
+		return f.takeNumbers(p)
 	case p.binding.key.name == "":
-		return s.takeBlock(p)
+		return f.takeBlock(p)
 	}
-	keys, err := s.openKeys(p.binding, p.keys, open, params)
+	keys, err := f.openKeys(p.binding, p.keys, open, params)
 	if err != nil {
 		return err
 	}
-	if p.ids, err = s.nextEach(p.binding, keys); err == nil {
+	if p.ids, err = f.nextEach(p.binding, keys); err == nil {
 		p.first = p.ids[0]
 	}
 	return err
 }
 
 // next takes a block of n ids, all of which the column can hold.
-func (s *session) next(b *Binding, n int64) (int64, error) {
-	ids, err := s.nextRange(b, n)
+func (f *filler) next(b *Binding, n int64) (int64, error) {
+	ids, err := f.nextRange(b, n)
 	if err != nil {
 		return 0, err
 	}
@@ -310,15 +310,15 @@ func (s *session) next(b *Binding, n int64) (int64, error) {
 	return ids.First, nil
 }
 
-func (s *session) nextRange(b *Binding, n int64) (sequence.Range, error) {
+func (f *filler) nextRange(b *Binding, n int64) (sequence.Range, error) {
 	if b.numbers != nil {
-		return b.numbers.Next(s.spanContext(), n)
+		return b.numbers.Next(f.spanContext(), n)
 	}
-	seq, err := s.srv.cfg.Sequences.Get(b.Sequence)
+	seq, err := f.srv.cfg.Sequences.Get(b.Sequence)
 	if err != nil {
 		return sequence.Range{}, err
 	}
-	return seq.Next(s.spanContext(), n)
+	return seq.Next(f.spanContext(), n)
 }
 
 func columnFull(b *Binding, id int64) error {
@@ -329,7 +329,7 @@ func columnFull(b *Binding, id int64) error {
 
 // fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to
 // be told apart, and its id told to the client, as a native column does.
-func (s *session) fillOptions(p *fillPlan) parser.FillOptions {
+func (f *filler) fillOptions(p *fillPlan) parser.FillOptions {
 	return parser.FillOptions{TellUpdated: p.tellsUpdated()}
 }
 
@@ -367,32 +367,32 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 }
 
 // tellInserted puts into an OK packet the insert id that a native column tells.
-func (s *session) tellInserted(p *fillPlan, t target, ok *okPacket) {
+func (f *filler) tellInserted(p *fillPlan, t target, ok *okPacket) {
 	o := outcome{affected: ok.affectedRows, reported: ok.insertID, first: uint64(p.first)}
 	var inserted uint64
 	if p.needsProbe(o) {
-		inserted = s.probe(p, t, int64(o.affected))
+		inserted = f.probe(p, t, int64(o.affected))
 	}
 	if inserted == 0 && p.hidesUpdated(o) {
-		o.reported = s.askUpdated(p, o)
+		o.reported = f.askUpdated(p, o)
 	}
-	v := p.settle(o, inserted, s.state.lastID)
+	v := p.settle(o, inserted, f.state.lastID)
 	if v.unknown {
-		s.state.lastIDKnown = false
+		f.state.lastIDKnown = false
 	} else {
-		s.setLastID(v.lastID, v.actual)
+		f.setLastID(v.lastID, v.actual)
 		// LAST_INSERT_ID(id) of another row may be behind a packet that tells something else: a trigger's own INSERT hides it.
-		s.state.restore = s.state.restore || p.wrap && (o.first == 0 || ok.insertID != o.first)
+		f.state.restore = f.state.restore || p.wrap && (o.first == 0 || ok.insertID != o.first)
 	}
 	ok.insertID = v.insertID
 }
 
 // askUpdated asks for the id of a row that was there and has changed, which the OK packet does not tell. The statement
 // has set LAST_INSERT_ID() to it.
-func (s *session) askUpdated(p *fillPlan, o outcome) uint64 {
-	id, err := s.askBehind(int64(o.affected), "SELECT "+bytesOf("LAST_INSERT_ID()")+" LIMIT 1")
+func (f *filler) askUpdated(p *fillPlan, o outcome) uint64 {
+	id, err := f.askBehind(int64(o.affected), "SELECT "+bytesOf("LAST_INSERT_ID()")+" LIMIT 1")
 	if err != nil {
-		s.log.Warn("insert id not known", "table", p.binding.Table, "err", err)
+		f.log.Warn("insert id not known", "table", p.binding.Table, "err", err)
 	}
 	return id
 }
@@ -430,13 +430,13 @@ func (s *session) answerOK() (okPacket, error) {
 }
 
 // readOK is answerOK while more may have to be sent to the backend.
-func (s *session) readOK() (okPacket, error) {
-	payload, size, err := s.followSingle()
+func (f *filler) readOK() (okPacket, error) {
+	payload, size, err := f.followSingle()
 	if err != nil {
 		return okPacket{}, err
 	}
-	defer s.back.skip(size)
-	if s.answer.failed {
+	defer f.back.skip(size)
+	if f.answer.failed {
 		return okPacket{}, &serverError{append([]byte(nil), payload...)}
 	}
 	ok, valid := parseOK(payload)
@@ -458,8 +458,8 @@ func (s *session) replyOK(ok okPacket) error {
 		ok.status |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	ok.tidy(s.has(mysql.CLIENT_SESSION_TRACK))
-	s.scratch = ok.append(s.packetBuffer())
-	return s.replyPacket(s.scratch)
+	s.packet = ok.append(s.replyBuffer())
+	return s.replyPacket(s.packet)
 }
 
 // probe finds the first id of the statement's block that is in the table. Ids
@@ -469,23 +469,23 @@ func (s *session) replyOK(ok okPacket) error {
 // another session, as behind an ALTER TABLE that waits for this one, from within, and so
 // in front of a cluster, where outside may be another node.
 // rows is what ROW_COUNT() gives behind the statement.
-func (s *session) probe(p *fillPlan, t target, rows int64) uint64 {
+func (f *filler) probe(p *fillPlan, t target, rows int64) uint64 {
 	patience := time.Second
-	if s.inLegTransaction() {
+	if f.inLegTransaction() {
 		patience = 100 * time.Millisecond
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	ctx, cancel := context.WithTimeout(f.ctx, patience)
 	defer cancel()
 	err := errOtherServer
-	if !s.srv.clusters.has(ctx, s.keyspace) {
+	if !f.srv.clusters.has(ctx, f.keyspace) {
 		var id uint64
-		if id, err = s.srv.catalog.firstPresent(ctx, s.keyspace, t, p); err == nil || s.ctx.Err() != nil {
+		if id, err = f.srv.catalog.firstPresent(ctx, f.keyspace, t, p); err == nil || f.ctx.Err() != nil {
 			return id
 		}
 	}
-	id, within := s.askBehind(rows, "SELECT "+bytesOf(p.firstOf())+fromBlock(p, t))
+	id, within := f.askBehind(rows, "SELECT "+bytesOf(p.firstOf())+fromBlock(p, t))
 	if within != nil {
-		s.log.Warn("insert id not verified", "table", p.binding.Table, "err", errors.Join(err, within))
+		f.log.Warn("insert id not verified", "table", p.binding.Table, "err", errors.Join(err, within))
 		return uint64(p.first)
 	}
 	return id
@@ -494,18 +494,18 @@ func (s *session) probe(p *fillPlan, t target, rows int64) uint64 {
 // target is the table that a statement writes to.
 type target struct{ schema, table string }
 
-func (s *session) insertSchema() string {
-	if s.insert.Schema != "" {
-		return s.insert.Schema
+func (f *filler) insertSchema() string {
+	if f.insert.Schema != "" {
+		return f.insert.Schema
 	}
-	return s.state.database
+	return f.state.database
 }
 
 // forgetIfStale drops what is known of tables when the server's error says that
 // a table is not what it was.
-func (s *session) forgetIfStale(e *serverError) {
+func (f *filler) forgetIfStale(e *serverError) {
 	switch e.code() {
 	case mysql.ER_BAD_FIELD_ERROR, mysql.ER_NO_SUCH_TABLE, mysql.ER_WRONG_VALUE_COUNT_ON_ROW:
-		s.srv.catalog.Forget()
+		f.srv.catalog.Forget()
 	}
 }

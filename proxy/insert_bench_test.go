@@ -25,8 +25,9 @@ func insertSession(tb testing.TB) *session {
 	b := &Binding{Table: "orders", Column: "id", Transactional: true, Max: 1<<63 - 1, Columns: []string{"id", "customer", "name", "email", "price", "at"},
 		Sequence: sequence.Name{Keyspace: "main", Database: "d", Table: "orders_seq"}}
 	c.entries[catalogKey{"main", "d", "orders"}] = &catalogEntry{asked: asked, binding: b}
-	return &session{srv: &Server{catalog: c, cfg: Config{Sequences: seqs}}, ctx: context.Background(), keyspace: k,
-		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true}}
+	srv := &Server{catalog: c, cfg: Config{Sequences: seqs}}
+	return newSession(&clientConn{srv: srv, ctx: context.Background()}, &serverConn{srv: srv, ctx: context.Background(), keyspace: k,
+		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true}})
 }
 
 // BenchmarkPlanInsert is what an INSERT costs in seqgate beside the sockets: it is

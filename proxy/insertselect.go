@@ -35,28 +35,28 @@ type insertQuery struct {
 const queryAttempts = 5
 
 // planQuery judges the INSERT ... SELECT that is read into s.insert.
-func (s *session) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
+func (f *filler) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 	if b.key.name != "" {
 		return p, unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
 	}
 	if b.form != 0 {
 		return p, unsupported("INSERT ... SELECT with a generator of ids that are no numbers", b.Table, "give the ids in the query (UUID()), or read the rows, then INSERT ... VALUES")
 	}
-	err := s.insert.BindQuery(b.Column, b.Columns, s.srv.queryNames)
+	err := f.insert.BindQuery(b.Column, b.Columns, f.srv.queryNames)
 	switch {
 	case errors.Is(err, parser.ErrServerRefuses):
 		return p, nil
 	case err != nil:
 		return p, refuseForm(err, b.Table)
-	case s.insert.Params > 0 && !prepared:
+	case f.insert.Params > 0 && !prepared:
 		return p, nil // a ? in a text: the server's own syntax error
 	}
-	if s.insert.Returning {
+	if f.insert.Returning {
 		return p, unsupported("INSERT ... SELECT ... RETURNING", b.Table, "leave RETURNING out, and read the rows from LAST_INSERT_ID() on")
 	}
 	p.kind, p.effect = planQuery, 0
-	p.fill = fillPlan{binding: b, wrap: !s.insert.UsesLastInsertID, ignore: s.insert.Ignore, upsert: s.insert.OnDuplicate, replace: s.insert.Replace,
-		foundRows: s.has(mysql.CLIENT_FOUND_ROWS), fromQuery: true}
+	p.fill = fillPlan{binding: b, wrap: !f.insert.UsesLastInsertID, ignore: f.insert.Ignore, upsert: f.insert.OnDuplicate, replace: f.insert.Replace,
+		foundRows: f.has(mysql.CLIENT_FOUND_ROWS), fromQuery: true}
 	return p, nil
 }
 
@@ -99,9 +99,9 @@ const queryReach = 1 << 20
 
 // countQuery asks how many ids the query needs, and takes them. A further attempt
 // takes more than that.
-func (s *session) countQuery(q *insertQuery, attempt int64) error {
+func (f *filler) countQuery(q *insertQuery, attempt int64) error {
 	p := &q.fill
-	n, err := s.askQuery(q, parser.QueryOpen)
+	n, err := f.askQuery(q, parser.QueryOpen)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *session) countQuery(q *insertQuery, attempt int64) error {
 	p.open = int64(n - 1)
 	if p.open > ownReach && !q.explained {
 		// Counting needs no right on the table.
-		if err := s.explainQuery(q); err != nil {
+		if err := f.explainQuery(q); err != nil {
 			return err
 		}
 	}
@@ -119,23 +119,23 @@ func (s *session) countQuery(q *insertQuery, attempt int64) error {
 		p.reach = queryReach
 		p.open += p.open/8*attempt*attempt + 64*attempt
 	}
-	if s.insert.HasOwn() {
-		if err := s.askOwn(q); err != nil {
+	if f.insert.HasOwn() {
+		if err := f.askOwn(q); err != nil {
 			return err
 		}
 	}
-	return s.takeIDs(p, nil, nil)
+	return f.takeIDs(p, nil, nil)
 }
 
 // askOwn asks for the least and the largest of the ids that rows bring along.
-func (s *session) askOwn(q *insertQuery) error {
-	highest, err := s.askQuery(q, parser.QueryHighest)
+func (f *filler) askOwn(q *insertQuery) error {
+	highest, err := f.askQuery(q, parser.QueryHighest)
 	if err != nil {
 		return err
 	}
 	lowest := highest
 	if highest > 0 {
-		if lowest, err = s.askQuery(q, parser.QueryLowest); err != nil {
+		if lowest, err = f.askQuery(q, parser.QueryLowest); err != nil {
 			return err
 		}
 	}
@@ -148,80 +148,80 @@ func (s *session) askOwn(q *insertQuery) error {
 // askQuery asks the server a question of the query's rows, in a statement that
 // reads them with the same locks as the INSERT. The answer comes by way of
 // LAST_INSERT_ID(), which is set back later.
-func (s *session) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, error) {
+func (f *filler) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, error) {
 	if !q.fill.wrap {
-		if err := s.restoreLastID(); err != nil {
+		if err := f.restoreLastID(); err != nil {
 			return 0, err
 		}
 	}
-	text := s.insert.AppendQueryCount(nil, q.sql, ask, s.negativeOpen(&q.fill))
-	inQuery := slices.Concat(q.params[:min(len(q.params), s.insert.QueryParams())], q.params[q.own:])
-	ok, err := s.runQuery(q.prepared, text, []byte(s.noAttributes()), inQuery)
+	text := f.insert.AppendQueryCount(nil, q.sql, ask, f.negativeOpen(&q.fill))
+	inQuery := slices.Concat(q.params[:min(len(q.params), f.insert.QueryParams())], q.params[q.own:])
+	ok, err := f.runQuery(q.prepared, text, []byte(f.noAttributes()), inQuery)
 	if err != nil {
 		return 0, err
 	}
-	s.setLastID(s.state.lastID, ok.insertID)
+	f.setLastID(f.state.lastID, ok.insertID)
 	return ok.insertID, nil
 }
 
 // negativeOpen reports whether a negative id is stored as 0, and so is an open one.
-func (s *session) negativeOpen(p *fillPlan) bool {
-	return p.binding.Unsigned && (!p.binding.mode(s.state.mode).Strict || p.ignore)
+func (f *filler) negativeOpen(p *fillPlan) bool {
+	return p.binding.Unsigned && (!p.binding.mode(f.state.mode).Strict || p.ignore)
 }
 
 // fillQuery sends the statement with its ids.
-func (s *session) fillQuery(q *insertQuery) (okPacket, error) {
+func (f *filler) fillQuery(q *insertQuery) (okPacket, error) {
 	p := &q.fill
 	if !p.wrap {
-		if err := s.restoreLastID(); err != nil {
+		if err := f.restoreLastID(); err != nil {
 			return okPacket{}, err
 		}
 	}
 	plain := !p.binding.AutoIncrement
-	text := s.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
+	text := f.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
 		First: p.first, Block: p.open, Step: p.stride(), Lowest: p.lowest, Highest: p.highest, Among: p.takesAmong(),
 		Wrap: p.wrap, WrapOwn: p.wrap && p.open == 0 && plain,
-		CountFirst: !p.binding.Transactional, NegativeOpen: s.negativeOpen(p),
+		CountFirst: !p.binding.Transactional, NegativeOpen: f.negativeOpen(p),
 		TellUpdated: p.upsert && p.wrap && (p.open > 0 || plain),
 	})
-	return s.runQuery(q.prepared, text, q.attributes, q.params)
+	return f.runQuery(q.prepared, text, q.attributes, q.params)
 }
 
 // runQuery runs a text that was made of the statement, and reads its OK packet.
-func (s *session) runQuery(prepared bool, text, attributes []byte, params []param) (okPacket, error) {
+func (f *filler) runQuery(prepared bool, text, attributes []byte, params []param) (okPacket, error) {
 	if !prepared {
-		if err := s.send(slices.Concat([]byte{mysql.COM_QUERY}, attributes, text)); err != nil {
+		if err := f.send(slices.Concat([]byte{mysql.COM_QUERY}, attributes, text)); err != nil {
 			return okPacket{}, err
 		}
-		return s.readOK()
+		return f.readOK()
 	}
-	id, err := s.executeOnce(text, params)
+	id, err := f.executeOnce(text, params)
 	if err != nil {
 		return okPacket{}, err
 	}
-	ok, err := s.readOK()
-	return ok, errors.Join(err, s.sendClose(id))
+	ok, err := f.readOK()
+	return ok, errors.Join(err, f.sendClose(id))
 }
 
 // executeOnce prepares a text and sends its execution.
-func (s *session) executeOnce(text []byte, params []param) (id uint32, err error) {
-	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
+func (f *filler) executeOnce(text []byte, params []param) (id uint32, err error) {
+	if err := f.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return 0, err
 	}
-	ok, err := s.readPrepared()
+	ok, err := f.readPrepared()
 	if err != nil {
 		return 0, err
 	}
-	s.scratch = s.appendExecute(s.packetBuffer(), ok.id, 0, params)
-	return ok.id, s.sendPacket(s.scratch)
+	f.scratch = f.appendExecute(f.packetBuffer(), ok.id, 0, params)
+	return ok.id, f.sendPacket(f.scratch)
 }
 
 // overran reports whether a statement failed because its query gave more rows than
 // were counted.
-func (s *session) overran(err error) bool {
+func (f *filler) overran(err error) bool {
 	var refused *serverError
 	return errors.As(err, &refused) && refused.code() == mysql.ER_DATA_OUT_OF_RANGE &&
-		bytes.Contains(refused.packet, []byte(s.srv.queryNames+parser.QueryOverrun))
+		bytes.Contains(refused.packet, []byte(f.srv.queryNames+parser.QueryOverrun))
 }
 
 // isInexact tells the other reason for which a statement made here fails so.
@@ -261,9 +261,9 @@ func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) 
 
 // records gives how many rows the query gave, by the OK packet's text "Records: n
 // Duplicates: n Warnings: n"; in whatever language, it is the first number.
-func (s *session) records(ok okPacket) int {
+func (f *filler) records(ok okPacket) int {
 	info := ok.rest
-	if s.has(mysql.CLIENT_SESSION_TRACK) {
+	if f.has(mysql.CLIENT_SESSION_TRACK) {
 		_, _, size := lengthEncoded(info)
 		info = info[size:]
 	}
@@ -278,19 +278,19 @@ func (s *session) records(ok okPacket) int {
 // queryError gives the error that the client sees for one of a statement made of
 // its own: the server's for the client's own text, where that is wrong, and else
 // that the form is not supported.
-func (s *session) queryError(q *insertQuery, err error) error {
+func (f *filler) queryError(q *insertQuery, err error) error {
 	var refused *serverError
 	if !errors.As(err, &refused) {
 		return err
 	}
-	s.forgetIfStale(refused)
+	f.forgetIfStale(refused)
 	if !slices.Contains(namingErrors, refused.code()) {
 		return err
 	}
-	if native := s.explainQuery(q); native != nil {
+	if native := f.explainQuery(q); native != nil {
 		return native
 	}
-	s.srv.catalog.Forget()
+	f.srv.catalog.Forget()
 	return unsupported("this INSERT ... SELECT, which fails once its query is wrapped (server error "+
 		fmt.Sprint(refused.code())+": "+refused.text()+"),", q.fill.binding.Table,
 		"refer in ON DUPLICATE KEY UPDATE to the table's own columns and VALUES() only, and leave HIGH_PRIORITY and SQL_ modifiers out")
@@ -310,8 +310,8 @@ const errColumnList = 4002
 
 // explainQuery has the server read the client's own statement, without running it.
 // It is native that the statement gives no id to a column without a default.
-func (s *session) explainQuery(q *insertQuery) error {
-	err := s.explain(q)
+func (f *filler) explainQuery(q *insertQuery) error {
+	err := f.explain(q)
 	var refused *serverError
 	if errors.As(err, &refused) && refused.code() == mysql.ER_NO_DEFAULT_FOR_FIELD {
 		err = nil
@@ -320,19 +320,19 @@ func (s *session) explainQuery(q *insertQuery) error {
 	return err
 }
 
-func (s *session) explain(q *insertQuery) error {
+func (f *filler) explain(q *insertQuery) error {
 	text := append([]byte("EXPLAIN "), q.sql...)
 	if !q.prepared {
-		if err := s.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(s.noAttributes()), text)); err != nil {
+		if err := f.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(f.noAttributes()), text)); err != nil {
 			return err
 		}
-		return s.drop(shapeResults)
+		return f.drop(shapeResults)
 	}
-	id, err := s.executeOnce(text, q.params)
+	id, err := f.executeOnce(text, q.params)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.drop(shapeResults), s.sendClose(id))
+	return errors.Join(f.drop(shapeResults), f.sendClose(id))
 }
 
 // executeQuery executes a prepared INSERT ... SELECT. What is made of it is
@@ -348,7 +348,7 @@ func (s *session) executeQuery(st *statement, payload []byte, size int) error {
 }
 
 // planExecution reads what an execution needs into q and s.insert.
-func (s *session) planExecution(st *statement, payload []byte, q *insertQuery) (err error) {
+func (f *filler) planExecution(st *statement, payload []byte, q *insertQuery) (err error) {
 	b := st.fill.binding
 	switch {
 	case payload[0] == comStmtBulkExecute:
@@ -356,7 +356,7 @@ func (s *session) planExecution(st *statement, payload []byte, q *insertQuery) (
 	case len(st.long) > 0:
 		return unsupported("INSERT ... SELECT with a value sent by COM_STMT_SEND_LONG_DATA", b.Table, "bind the value")
 	}
-	params, err := s.readExecute(st, payload)
+	params, err := f.readExecute(st, payload)
 	if err != nil {
 		return err
 	}
@@ -364,10 +364,10 @@ func (s *session) planExecution(st *statement, payload []byte, q *insertQuery) (
 		p.value = bytes.Clone(p.value) // the packet is gone when it is sent
 		q.params = append(q.params, p)
 	}
-	if err := s.insert.ParseQuery(st.query, b.mode(s.state.mode)); err != nil {
+	if err := f.insert.ParseQuery(st.query, b.mode(f.state.mode)); err != nil {
 		return refuseForm(err, b.Table)
 	}
-	p, err := s.planQuery(plan{}, b, true)
+	p, err := f.planQuery(plan{}, b, true)
 	if err == nil && p.kind != planQuery {
 		err = mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}

@@ -68,17 +68,17 @@ func (c keyColumn) bytes(k parser.Key) ([]byte, bool) {
 
 // planKeys reads the key of each row of the INSERT in s.insert. It comes before
 // the statement's slots are read.
-func (s *session) planKeys(sql []byte, b *Binding) ([]parser.Key, error) {
+func (f *filler) planKeys(sql []byte, b *Binding) ([]parser.Key, error) {
 	if b.key.name == "" {
 		return nil, nil
 	}
-	return s.insert.Keys(nil, sql, b.key.name, b.Columns)
+	return f.insert.Keys(nil, sql, b.key.name, b.Columns)
 }
 
 // openKeys gives the keys of those rows whose ids are open. params are those of
 // an execution; nil for a text.
-func (s *session) openKeys(b *Binding, keys []parser.Key, open func(row int) bool, params []param) ([][]byte, error) {
-	if !b.mode(s.state.mode).Strict {
+func (f *filler) openKeys(b *Binding, keys []parser.Key, open func(row int) bool, params []param) ([][]byte, error) {
+	if !b.mode(f.state.mode).Strict {
 		return nil, unsupported("a keyed sequence without strict sql_mode, in which the key may be stored as another one,", b.Table,
 			"SET sql_mode with STRICT_TRANS_TABLES")
 	}
@@ -88,7 +88,7 @@ func (s *session) openKeys(b *Binding, keys []parser.Key, open func(row int) boo
 			continue
 		}
 		if k.State == parser.Param && k.Param < len(params) {
-			k = s.keyOf(&params[k.Param])
+			k = f.keyOf(&params[k.Param])
 		}
 		key, ok := b.key.bytes(k)
 		if !ok {
@@ -101,7 +101,7 @@ func (s *session) openKeys(b *Binding, keys []parser.Key, open func(row int) boo
 }
 
 // keyOf reads a parameter as a key.
-func (s *session) keyOf(p *param) parser.Key {
+func (f *filler) keyOf(p *param) parser.Key {
 	unknown := parser.Key{State: parser.Unknown}
 	if p.null || p.long || byte(p.typ) == mysql.MYSQL_TYPE_NULL {
 		return unknown
@@ -118,7 +118,7 @@ func (s *session) keyOf(p *param) parser.Key {
 		mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
 		_, _, size := lengthEncoded(p.value)
 		raw := p.value[size:]
-		if text, ok := s.state.mode.Charset.Decode(raw); ok {
+		if text, ok := f.state.mode.Charset.Decode(raw); ok {
 			return parser.Key{State: parser.Explicit, Text: text, Raw: string(raw)}
 		}
 	}
@@ -126,12 +126,12 @@ func (s *session) keyOf(p *param) parser.Key {
 }
 
 // nextEach takes the next value of each key.
-func (s *session) nextEach(b *Binding, keys [][]byte) ([]int64, error) {
-	seq, err := s.keyed(b.Sequence)
+func (f *filler) nextEach(b *Binding, keys [][]byte) ([]int64, error) {
+	seq, err := f.keyed(b.Sequence)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := seq.NextEach(s.spanContext(), keys)
+	ids, err := seq.NextEach(f.spanContext(), keys)
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +160,9 @@ func (s *session) nextOfKey(n nextPlan) (sequence.Range, error) {
 	return seq.Next(s.spanContext(), []byte(n.key), n.count)
 }
 
-func (s *session) keyed(name sequence.Name) (*keyed.Sequence, error) {
-	if s.srv.cfg.Keyed == nil {
+func (f *filler) keyed(name sequence.Name) (*keyed.Sequence, error) {
+	if f.srv.cfg.Keyed == nil {
 		return nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "this seqgate serves no keyed sequences")
 	}
-	return s.srv.cfg.Keyed(name)
+	return f.srv.cfg.Keyed(name)
 }

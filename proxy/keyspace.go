@@ -140,6 +140,6 @@ func (s *Server) placeFor(name string) (at, whole *Keyspace, database string, er
 
 // targetsShard reports whether the session is alone with one shard of a sharded
 // keyspace, as its client wanted: nothing is filled or routed then.
-func (s *session) targetsShard() bool {
-	return s.keyspace.Shard != "" && s.router == nil && s.legOf == nil
+func (c *serverConn) targetsShard() bool {
+	return c.keyspace.Shard != "" && !c.owner.routed()
 }

@@ -88,7 +88,7 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 		return false, mysql.NewDefaultError(mysql.ER_KILL_DENIED_ERROR, id)
 	}
 	if !query {
-		t.session.ends.killed.Store(true)
+		t.session.killed.Store(true)
 	}
 	threadID := t.session.threadID.Load()
 	if threadID == 0 && t.router == nil { // it has no connection: nothing runs
@@ -131,7 +131,7 @@ func (s *session) killItself(query bool) error {
 		const connectionKilled = 1927
 		err = &mysql.MyError{Code: connectionKilled, State: err.State, Message: "Connection was killed"}
 	}
-	s.ends.killed.Store(true)
+	s.killed.Store(true)
 	return errors.Join(errKilledItself, s.reply(appendError(nil, err)))
 }
 

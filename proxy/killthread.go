@@ -24,14 +24,14 @@ type thread struct {
 }
 
 // thread gives the session's connection, and may be called by another session; its id is 0 when there is none.
-func (s *session) thread() thread {
-	s.ends.mu.Lock()
-	defer s.ends.mu.Unlock()
-	t := thread{id: s.threadID.Load()}
-	if t.id == 0 || s.ends.over || s.back == nil {
+func (c *serverConn) thread() thread {
+	c.ends.mu.Lock()
+	defer c.ends.mu.Unlock()
+	t := thread{id: c.threadID.Load()}
+	if t.id == 0 || c.ends.over || c.back == nil {
 		return t
 	}
-	if _, port, err := net.SplitHostPort(s.back.LocalAddr().String()); err == nil {
+	if _, port, err := net.SplitHostPort(c.back.LocalAddr().String()); err == nil {
 		t.port = port
 	}
 	return t

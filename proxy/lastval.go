@@ -55,10 +55,10 @@ func (s *session) callNumber(n *nextPlan) (number, error) {
 // maySet asks the server whether the client may write to a sequence's table, by an
 // UPDATE of no row in the client's own session: whoever moves a sequence takes its
 // values from all.
-func (s *session) maySet(name sequence.Name) error {
-	if name.Keyspace != s.keyspace.Name || !isPlainName(name.Database+name.Table) {
+func (c *serverConn) maySet(name sequence.Name) error {
+	if name.Keyspace != c.keyspace.Name || !isPlainName(name.Database+name.Table) {
 		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 			"seqgate does not yet support SETVAL of sequence '"+name.String()+"' from here: use its own keyspace as the default database")
 	}
-	return s.quietly(emptyUpdate(name))
+	return c.quietly(emptyUpdate(name))
 }

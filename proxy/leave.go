@@ -16,20 +16,20 @@ import (
 
 // mayEnd reports whether a session that waits for a command outside of a transaction
 // is to be ended, when the server drains.
-func (s *session) mayEnd() bool {
-	quiet := s.srv.settings().Quiet
-	if quiet == 0 || s.quiet.Load() > quietLooks {
+func (c *clientConn) mayEnd() bool {
+	quiet := c.srv.settings().Quiet
+	if quiet == 0 || c.quiet.Load() > quietLooks {
 		return true
 	}
 	// An answer that has left before the drain began may have its client's next statement on the way.
 	// Drivers make their settings at the begin of a session.
-	return s.holds && s.behindStatement() && time.Since(s.loggedIn) >= quiet
+	return c.holds && c.behindStatement() && time.Since(c.loggedIn) >= quiet
 }
 
 // behindStatement reports whether the latest command was a whole statement, which
 // leaves nothing to be asked for.
-func (s *session) behindStatement() bool {
-	switch s.lastCommand {
+func (c *clientConn) behindStatement() bool {
+	switch c.lastCommand {
 	case mysql.COM_QUERY, mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH:
 	default:
 		// A look at the connection, a reset of it, or what an execution follows; behind
@@ -37,9 +37,9 @@ func (s *session) behindStatement() bool {
 		return false
 	}
 	switch {
-	case s.tally.kind == meter.Set, s.tally.kind == meter.Prepare: // what follows relies on it
+	case c.tally.kind == meter.Set, c.tally.kind == meter.Prepare: // what follows relies on it
 		return false
-	case s.looked, len(s.cursors) > 0:
+	case c.looked, len(c.cursors) > 0:
 		return false
 	}
 	return true
@@ -50,13 +50,13 @@ func (s *session) behindStatement() bool {
 var looks = [][]byte{[]byte("SELECT 1"), []byte("SELECT 1 FROM DUAL")}
 
 // noteLook notes whether a text is such a statement.
-func (s *session) noteLook(sql []byte) {
-	if !s.srv.draining.Load() || len(sql) > 64 {
+func (c *clientConn) noteLook(sql []byte) {
+	if !c.srv.draining.Load() || len(sql) > 64 {
 		return
 	}
 	words := bytes.Join(bytes.Fields(bytes.TrimRight(sql, "; \t\r\n")), []byte(" "))
 	for _, look := range looks {
-		s.looked = s.looked || bytes.EqualFold(words, look)
+		c.looked = c.looked || bytes.EqualFold(words, look)
 	}
 }
 
@@ -99,8 +99,8 @@ func (s *session) answered(flag uint16) bool {
 // client cannot have known then that its session would end. It may take back an
 // interruption, so its reason has to be looked for after that. Of a record of TLS of which
 // a part has come nothing is seen.
-func (s *session) commandHasCome() bool {
-	return len(s.front.unread()) > 0 || s.front.hasBuffered() || hasPending(s.front.Conn)
+func (c *clientConn) commandHasCome() bool {
+	return len(c.front.unread()) > 0 || c.front.hasBuffered() || hasPending(c.front.Conn)
 }
 
 // hasBuffered reads what TLS and compression hold, without waiting for more, and reports

@@ -23,13 +23,13 @@ type left struct {
 }
 
 // askBehind asks for a number in the session, right behind a statement of the client's for which ROW_COUNT() is rows.
-func (s *session) askBehind(rows int64, query string) (uint64, error) {
-	warnings, err := s.queryRows("SHOW WARNINGS", len(warningColumns)) // which leaves them
+func (c *serverConn) askBehind(rows int64, query string) (uint64, error) {
+	warnings, err := c.queryRows("SHOW WARNINGS", len(warningColumns)) // which leaves them
 	if err != nil {
 		return 0, err
 	}
-	s.left = &left{warnings: warnings, rows: strconv.FormatInt(rows, 10), warned: strconv.Itoa(len(warnings)), failures: "0"}
-	row, err := s.queryRow(query, 1)
+	c.left = &left{warnings: warnings, rows: strconv.FormatInt(rows, 10), warned: strconv.Itoa(len(warnings)), failures: "0"}
+	row, err := c.queryRow(query, 1)
 	if err != nil || row[0] == "" {
 		return 0, err
 	}
@@ -43,12 +43,12 @@ func bytesOf(expression string) string {
 
 // askLeft reads what is left but the warnings themselves. MySQL warns of FOUND_ROWS(), which a text that does not name it
 // would see among the counts.
-func (s *session) askLeft(found bool) (*left, error) {
+func (c *serverConn) askLeft(found bool) (*left, error) {
 	query, columns := "SELECT "+bytesOf("ROW_COUNT()")+", @@warning_count, @@error_count", 3
 	if found {
 		query, columns = query+", "+bytesOf("FOUND_ROWS()"), 4
 	}
-	row, err := s.queryRow(query+" LIMIT 1", columns) // whatever sql_select_limit says
+	row, err := c.queryRow(query+" LIMIT 1", columns) // whatever sql_select_limit says
 	if err != nil {
 		return nil, err
 	}
@@ -94,15 +94,15 @@ const maxMessage = 128
 
 // signalOwn has the server know the error that seqgate has answered the statement before with, if a text asks for what
 // that has left.
-func (s *session) signalOwn(sql []byte) error {
-	e := s.failedBy
-	s.failedBy = nil
+func (c *serverConn) signalOwn(sql []byte) error {
+	e := c.failedBy
+	c.failedBy = nil
 	shows := parser.Sniff(sql) == parser.Show && mentionsAny(sql, "warnings", "errors")
-	if e == nil || s.lost || !shows && !isDiagnostics(sql) && !readsDiagnostics(sql) {
+	if e == nil || c.lost || !shows && !isDiagnostics(sql) && !readsDiagnostics(sql) {
 		return nil
 	}
 	message := []rune(e.Message)
-	err := s.quietly(fmt.Sprintf("SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = %s", e.State, e.Code,
+	err := c.quietly(fmt.Sprintf("SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = %s", e.State, e.Code,
 		literal(string(message[:min(len(message), maxMessage)]))))
 	var signalled *serverError
 	if errors.As(err, &signalled) {
@@ -116,26 +116,26 @@ func isDiagnostics(sql []byte) bool { return parser.Words(sql, 1)[0] == "GET" }
 
 // withLeft gives the text of a statement with what was left written into it, where a statement of seqgate's own has come
 // between or will; nil where the text can stay.
-func (s *session) withLeft(sql []byte) (text []byte, err error) {
-	if s.failedBy != nil {
-		if err := s.signalOwn(sql); err != nil {
+func (f *filler) withLeft(sql []byte) (text []byte, err error) {
+	if f.failedBy != nil {
+		if err := f.signalOwn(sql); err != nil {
 			return nil, err
 		}
 	}
-	if s.left == nil && !s.state.restore || !readsDiagnostics(sql) {
+	if f.left == nil && !f.state.restore || !readsDiagnostics(sql) {
 		return nil, nil
 	}
-	l := s.left
+	l := f.left
 	switch {
 	case l != nil:
-	case s.effectOf(parser.Sniff(sql), sql)&mayLook == 0:
+	case f.effectOf(parser.Sniff(sql), sql)&mayLook == 0:
 		return nil, nil
 	default:
-		if l, err = s.askLeft(parser.Mentions(sql, "found_rows")); err != nil {
+		if l, err = f.askLeft(parser.Mentions(sql, "found_rows")); err != nil {
 			return nil, err
 		}
 	}
-	m, err := s.readable(sql)
+	m, err := f.readable(sql)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *session) withLeft(sql []byte) (text []byte, err error) {
 			value = l.rows
 		case c.Use == parser.ReadsFoundRows:
 			value = l.found
-		case c.Use == parser.ReadsWarnings && found.Uses&parser.ReadsTables != 0 && s.mariaDB: // its own, of which there are none yet
+		case c.Use == parser.ReadsWarnings && found.Uses&parser.ReadsTables != 0 && f.mariaDB: // its own, of which there are none yet
 		case c.Use == parser.ReadsWarnings && parser.Mentions(sql[c.Start:c.End], "error_count"):
 			value = l.failures
 		case c.Use == parser.ReadsWarnings:

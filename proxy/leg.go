@@ -213,7 +213,7 @@ func (r *router) replaceable(leg *session) bool {
 
 // hasOwn reports whether something may have been made on a leg that no other can get:
 // what SET has set, and what drivers have prepared, goes to each leg that is used.
-func (s *session) hasOwn() bool { return s.temporary != nil || s.settled || len(s.named) > 0 }
+func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
 
 // open connects to a shard as the client logged in.
 func (r *router) open(k *Keyspace) (*session, error) {
@@ -228,12 +228,13 @@ func (r *router) open(k *Keyspace) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	leg := &session{
-		srv: s.srv, ctx: s.ctx, log: s.log, keyspace: k, user: s.user,
-		front: s.front, back: newWire(back.Conn), conn: back, id: s.id, salt: s.salt,
-		frontSecure: s.frontSecure, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
-		boundary: true, used: true, leave: func() {}, legOf: r, trace: s.trace,
+	server := &serverConn{
+		srv: s.srv, ctx: s.ctx, log: s.log, trace: s.trace, keyspace: k, client: s.id,
+		back: newWire(back.Conn), conn: back, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
+		boundary: true, used: true,
 	}
+	leg := newSession(s.clientConn, server)
+	leg.legOf = r
 	leg.noteAccount()
 	leg.threadID.Store(back.ThreadID)
 	leg.answer.status = back.Status
@@ -249,11 +250,11 @@ func (r *router) open(k *Keyspace) (*session, error) {
 var errLegEnded = &backendError{errors.New("the server of a shard ended the connection within a transaction")}
 
 // legEnded reports whether the leg has no connection any more.
-func (s *session) legEnded() bool { return s.lost || s.ends.backEnded.Load() }
+func (c *serverConn) legEnded() bool { return c.lost || c.ends.backEnded.Load() }
 
 // inLegTransaction reports whether a transaction is open on this connection.
-func (s *session) inLegTransaction() bool {
-	return s.begun || s.answer.status&mysql.SERVER_STATUS_IN_TRANS != 0
+func (c *serverConn) inLegTransaction() bool {
+	return c.begun || c.answer.status&mysql.SERVER_STATUS_IN_TRANS != 0
 }
 
 // besideTransaction reports whether the client is in a transaction of which this
@@ -285,7 +286,7 @@ func (r *router) dropLegs() error {
 }
 
 // endLeg gives the connection back; what is open on it is rolled back by its reset.
-func (s *session) endLeg() error { return errors.Join(s.disregard(), s.giveBack()) }
+func (c *serverConn) endLeg() error { return errors.Join(c.disregard(), c.giveBack()) }
 
 // endLegs is dropLegs of a client's session.
 func (s *session) endLegs() error {
@@ -298,7 +299,7 @@ func (s *session) endLegs() error {
 // recover goes on after a shard's connection was lost, which the client has been
 // told: with new ones, unless a transaction was open.
 func (r *router) recover(err error) error {
-	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.legs.all, (*session).hasOwn) || r.s.ends.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) || errors.Is(err, errLastIDLost) {
+	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.legs.all, (*session).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) || errors.Is(err, errLastIDLost) {
 		return err
 	}
 	r.s.loseLastID(r.lastIDLeg())

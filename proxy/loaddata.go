@@ -73,7 +73,7 @@ func (s *session) planLoad(p plan, sql []byte) (plan, error) {
 }
 
 // newLoad plans the loading of a file into a table.
-func (s *session) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) {
+func (f *filler) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) {
 	if b.ticket {
 		return nil, unsupported("LOAD DATA", b.Table, ticketAdvice)
 	}
@@ -86,17 +86,17 @@ func (s *session) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) 
 	err := stmt.Bind(b.Column, b.Columns)
 	l := &loadPlan{stmt: stmt, fill: fillPlan{binding: b}}
 	if err == nil {
-		err = s.knowLastID()
+		err = f.knowLastID()
 	}
-	if err == nil && s.state.ids.forced != 0 {
+	if err == nil && f.state.ids.forced != 0 {
 		return nil, unsupported("LOAD DATA after SET insert_id", b.Table, "write the ids into the file, or SET insert_id = 0")
 	}
 	charset := stmt.Charset
 	if err == nil && charset == "" {
-		charset, err = s.databaseCharset()
+		charset, err = f.databaseCharset()
 	}
 	if err == nil {
-		l.file, err = stmt.Splitter(charset, s.state.mode)
+		l.file, err = stmt.Splitter(charset, f.state.mode)
 	}
 	var form *parser.UnsupportedError
 	if errors.As(err, &form) {
@@ -107,8 +107,8 @@ func (s *session) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) 
 
 // databaseCharset asks for the character set of files that LOAD DATA gives none
 // for.
-func (s *session) databaseCharset() (string, error) {
-	row, err := s.queryRow("SELECT CAST(CONVERT(@@character_set_database USING utf8mb4) AS BINARY) LIMIT 1", 1)
+func (c *serverConn) databaseCharset() (string, error) {
+	row, err := c.queryRow("SELECT CAST(CONVERT(@@character_set_database USING utf8mb4) AS BINARY) LIMIT 1", 1)
 	if err != nil {
 		return "", err
 	}
@@ -225,16 +225,16 @@ func (s *session) abandonLoad(file *localFile, filled *filledFile, err error) er
 }
 
 // ping makes sure that the server awaits a command.
-func (s *session) ping() error {
-	if err := s.send([]byte{mysql.COM_PING}); err != nil {
+func (c *serverConn) ping() error {
+	if err := c.send([]byte{mysql.COM_PING}); err != nil {
 		return err
 	}
-	return s.drop(shapeSingle)
+	return c.drop(shapeSingle)
 }
 
 // firstLoaded gives the first generated id that went into the table, 0 for none.
 // Only where rows were left out does the table have to be asked.
-func (s *session) firstLoaded(l *loadPlan, affected uint64) uint64 {
+func (f *filler) firstLoaded(l *loadPlan, affected uint64) uint64 {
 	switch {
 	case len(l.ids) == 0 || affected == 0:
 		return 0
@@ -243,7 +243,7 @@ func (s *session) firstLoaded(l *loadPlan, affected uint64) uint64 {
 	}
 	for _, ids := range l.ids {
 		p := fillPlan{binding: l.fill.binding, first: ids.first, open: ids.count}
-		if first := s.probe(&p, s.loadTarget(l), int64(affected)); first != 0 {
+		if first := f.probe(&p, f.loadTarget(l), int64(affected)); first != 0 {
 			return first
 		}
 	}
@@ -251,16 +251,16 @@ func (s *session) firstLoaded(l *loadPlan, affected uint64) uint64 {
 }
 
 // loadTarget is the table that a file is loaded into.
-func (s *session) loadTarget(l *loadPlan) target {
+func (f *filler) loadTarget(l *loadPlan) target {
 	if l.stmt.Schema != "" {
 		return target{l.stmt.Schema, l.stmt.Table}
 	}
-	return target{s.state.database, l.stmt.Table}
+	return target{f.state.database, l.stmt.Table}
 }
 
 // tellLoaded tells the sequence of the ids that the file's rows brought along.
-func (s *session) tellLoaded(l *loadPlan, ok okPacket, err error) {
+func (f *filler) tellLoaded(l *loadPlan, ok okPacket, err error) {
 	l.fill.rows = int(l.rows)
 	l.fill.ignore = true // rows are left out: the file is the client's (MySQL manual, "LOAD DATA")
-	s.tellExplicit(&l.fill, s.loadTarget(l), s.ownOutcome(&l.fill, ok, err))
+	f.tellExplicit(&l.fill, f.loadTarget(l), f.ownOutcome(&l.fill, ok, err))
 }

@@ -186,25 +186,32 @@ func (l *login) next() byte {
 // session makes the session of a client that has logged in.
 func (l *login) session() *session {
 	flags := l.response.Capabilities & l.announced
-	s := &session{
-		loggedIn: time.Now(),
-		srv:      l.srv, ctx: l.srv.ctx, keyspace: l.keyspace, user: l.response.User,
-		log:          l.srv.log.With("client", l.front.RemoteAddr().String()),
-		front:        newWire(compressedFor(l.front.Conn, &l.response, flags)),
+	log := l.srv.log.With("client", l.front.RemoteAddr().String())
+	trace := newTracing(l.srv.cfg.Tracer)
+	client := &clientConn{
+		srv: l.srv, ctx: l.srv.ctx, log: log, trace: trace,
+		loggedIn:    time.Now(),
+		user:        l.response.User,
+		front:       newWire(compressedFor(l.front.Conn, &l.response, flags)),
+		id:          l.greeting.ThreadID,
+		salt:        l.greeting.Salt,
+		frontSecure: l.front.Secure(),
+		leave:       l.leave,
+		peer:        isPeer(l.response.Attributes),
+	}
+	server := &serverConn{
+		srv: l.srv, ctx: l.srv.ctx, log: log, trace: trace,
+		keyspace:     l.keyspace,
+		client:       l.greeting.ThreadID,
 		back:         newWire(l.back.Conn),
 		conn:         l.back,
-		id:           l.greeting.ThreadID,
 		capabilities: flags,
-		salt:         l.greeting.Salt,
-		frontSecure:  l.front.Secure(),
-		backSecure:   (&handshake.Conn{Conn: l.back.Conn}).Secure(),
+		secure:       (&handshake.Conn{Conn: l.back.Conn}).Secure(),
 		login:        l.login,
-		leave:        l.leave,
 		boundary:     true,
 		mariaDB:      isMariaDB(l.back.Version),
-		peer:         isPeer(l.response.Attributes),
 	}
-	s.trace = newTracing(l.srv.cfg.Tracer)
+	s := newSession(client, server)
 	s.countFront()
 	s.countBack()
 	s.noteAccount()

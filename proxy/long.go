@@ -59,7 +59,7 @@ func (w *wire) takePieces(pieces [][]byte, n int) ([][]byte, error) {
 // packetWriter sends a payload of a known size to the backend, in packets, as its
 // parts are written.
 type packetWriter struct {
-	session  *session
+	conn     *serverConn
 	left     int // bytes of the payload that are in no packet yet
 	room     int // bytes that the packet under way still has to get
 	full     bool
@@ -74,7 +74,7 @@ func (w *packetWriter) write(part []byte) {
 		}
 		n := min(len(part), w.room)
 		if w.err == nil {
-			w.err = w.session.writeBack(part[:n])
+			w.err = w.conn.writeBack(part[:n])
 		}
 		w.room -= n
 		part = part[n:]
@@ -85,7 +85,7 @@ func (w *packetWriter) write(part []byte) {
 func (w *packetWriter) begin() {
 	n := min(w.left, maxPayload)
 	w.left, w.room, w.full = w.left-n, n, n == maxPayload
-	w.err = w.session.writeBack([]byte{byte(n), byte(n >> 8), byte(n >> 16), w.sequence})
+	w.err = w.conn.writeBack([]byte{byte(n), byte(n >> 8), byte(n >> 16), w.sequence})
 	w.sequence++
 }
 
@@ -98,8 +98,8 @@ func (w *packetWriter) end() error {
 }
 
 // sendLong sends a command of these parts.
-func (s *session) sendLong(parts ...[]byte) error {
-	w := packetWriter{session: s}
+func (c *serverConn) sendLong(parts ...[]byte) error {
+	w := packetWriter{conn: c}
 	for _, part := range parts {
 		w.left += len(part)
 	}
@@ -123,16 +123,16 @@ func isLong(sql []byte) bool { return len(sql) >= maxPayload }
 
 // sendFilled sends a long statement, for which ids were taken, as it is filled:
 // once to count its bytes, which stand before them, and once more.
-func (s *session) sendFilled(p *fillPlan, attributes, sql []byte) error {
-	w := packetWriter{session: s, left: len(attributes)}
-	s.eachPart(p, sql, func(part []byte) { w.left += len(part) })
+func (f *filler) sendFilled(p *fillPlan, attributes, sql []byte) error {
+	w := packetWriter{conn: f.serverConn, left: len(attributes)}
+	f.eachPart(p, sql, func(part []byte) { w.left += len(part) })
 	w.write(attributes)
-	s.eachPart(p, sql, w.write)
+	f.eachPart(p, sql, w.write)
 	return w.end()
 }
 
 // eachPart gives the filled text in parts, which are valid until f returns.
-func (s *session) eachPart(p *fillPlan, sql []byte, f func(part []byte)) {
+func (s *filler) eachPart(p *fillPlan, sql []byte, f func(part []byte)) {
 	o := s.fillOptions(p)
 	o.Flush = func(dst []byte) []byte {
 		f(dst)
@@ -145,6 +145,9 @@ func (s *session) eachPart(p *fillPlan, sql []byte, f func(part []byte)) {
 func (s *session) letGo() {
 	if cap(s.scratch) > maxScratch {
 		s.scratch = nil
+	}
+	if cap(s.packet) > maxScratch {
+		s.packet = nil
 	}
 	if cap(s.slots) > maxSlots {
 		s.slots = nil

@@ -17,7 +17,7 @@ func TestLongPackets(t *testing.T) {
 		next := []byte("the next command")
 		client, front := net.Pipe()
 		back, server := net.Pipe()
-		s := &session{front: newWire(front), back: newWire(back)}
+		s := newSession(&clientConn{front: newWire(front)}, &serverConn{back: newWire(back)})
 		go func() {
 			_, _ = client.Write(append(bytes.Clone(want), next...)) // reading tells
 		}()

@@ -75,37 +75,37 @@ func (s *session) checkTaking(name sequence.Name) (allowed bool, err error) {
 }
 
 // hasTakingRight asks for the privileges that count, from whatever grants and roles the account has them.
-func (s *session) hasTakingRight(k *Keyspace, name sequence.Name) (bool, error) {
+func (c *serverConn) hasTakingRight(k *Keyspace, name sequence.Name) (bool, error) {
 	switch {
-	case s.srv.cfg.Users != nil:
-		return s.accountMayTake(k, name)
-	case k.Backend.Addr != s.keyspace.Backend.Addr:
+	case c.srv.cfg.Users != nil:
+		return c.accountMayTake(k, name)
+	case k.Backend.Addr != c.keyspace.Backend.Addr:
 		return false, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not yet support values of sequence '"+name.String()+
 			"', which is on another server, with accounts of clients' own: use its own keyspace as the default database")
 	}
 	// MySQL's information_schema would fix what a transaction sees of its own tables: there an UPDATE of no row goes before it.
 	const inTransaction = mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_AUTOCOMMIT
-	if !s.mariaDB && s.answer.status&inTransaction != mysql.SERVER_STATUS_AUTOCOMMIT && isPlainName(name.Database+name.Table) {
+	if !c.mariaDB && c.answer.status&inTransaction != mysql.SERVER_STATUS_AUTOCOMMIT && isPlainName(name.Database+name.Table) {
 		var refused *serverError
-		if err := s.quietly(emptyUpdate(name)); err == nil || !errors.As(err, &refused) {
+		if err := c.quietly(emptyUpdate(name)); err == nil || !errors.As(err, &refused) {
 			return err == nil, err
 		}
 	}
-	rows, err := s.queryRows(askPrivileges(name), 1)
+	rows, err := c.queryRows(askPrivileges(name), 1)
 	return err == nil && len(rows) > 0 && allowsTaking(rows[0][0]), err
 }
 
 // accountMayTake is hasTakingRight for a listed user: by the account with which the session runs, the keyspace's own or the user's.
-func (s *session) accountMayTake(k *Keyspace, name sequence.Name) (bool, error) {
-	account := s.account.Load()
-	if account == nil || *account == s.keyspace.own() {
-		return s.srv.takers.may(s.ctx, k.DB, k.Backend.User, name)
+func (c *serverConn) accountMayTake(k *Keyspace, name sequence.Name) (bool, error) {
+	account := c.account.Load()
+	if account == nil || *account == c.keyspace.own() {
+		return c.srv.takers.may(c.ctx, k.DB, k.Backend.User, name)
 	}
-	db, err := s.srv.asking(k, account)
+	db, err := c.srv.asking(k, account)
 	if err != nil {
 		return false, err
 	}
-	return s.srv.takers.may(s.ctx, db, account.User, name)
+	return c.srv.takers.may(c.ctx, db, account.User, name)
 }
 
 // askPrivileges asks for what the account that runs it may do with a sequence's row; no row: nothing.

@@ -194,11 +194,11 @@ const localStatements = 1 << 31
 
 // ownPrepared counts the prepared statements that seqgate answers by itself, of which
 // no server has a limit. It is exact where it may be maxPrepared, else not above that.
-func (s *session) ownPrepared() (n int) {
-	if len(s.stmts) < maxPrepared {
+func (c *serverConn) ownPrepared() (n int) {
+	if len(c.stmts) < maxPrepared {
 		return 0
 	}
-	for _, st := range s.stmts {
+	for _, st := range c.stmts {
 		if st.next != nil {
 			n++
 		}

@@ -118,23 +118,23 @@ func (s *session) relayPrepareCalls(st *statement) (bool, error) {
 
 // cutPrepared remembers a statement by its COM_STMT_PREPARE_OK, from which it takes
 // seqgate's own parameters. It gives which of the packets behind it tell of those.
-func (s *session) cutPrepared(st *statement, payload []byte, own []int) (drop map[int]bool) {
+func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop map[int]bool) {
 	const count, metadataFollows = 7, 12
 	all := int(binary.LittleEndian.Uint16(payload[count:]))
 	st.id, st.params = binary.LittleEndian.Uint32(payload[1:]), all-len(own)
-	binary.LittleEndian.PutUint32(payload[1:], s.toldID(st.id))
+	binary.LittleEndian.PutUint32(payload[1:], c.toldID(st.id))
 	binary.LittleEndian.PutUint16(payload[count:], uint16(st.params))
-	s.notePrepared(st.id)
-	s.remember(st)
+	c.notePrepared(st.id)
+	c.remember(st)
 	drop = make(map[int]bool)
 	definitions := 0
-	if !s.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) || payload[metadataFollows] == definitionsFollow {
+	if !c.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) || payload[metadataFollows] == definitionsFollow {
 		definitions = all
 		for _, i := range own {
 			drop[i] = true
 		}
 	}
-	if st.params == 0 && !s.deprecateEOF() {
+	if st.params == 0 && !c.deprecateEOF() {
 		drop[definitions] = true // the EOF behind them
 	}
 	return drop

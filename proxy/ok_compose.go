@@ -11,7 +11,7 @@ const lastingStatus = mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_IN_TRAN
 	mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED | statusANSIQuotes
 
 // status gives the flags of an answer that no server made.
-func (s *session) status() uint16 { return s.answer.status & lastingStatus }
+func (c *serverConn) status() uint16 { return c.answer.status & lastingStatus }
 
 // tidy has the packet be as a client with or without CLIENT_SESSION_TRACK reads it:
 // news of the session, which follow the info text, and the flag that says so stand

@@ -110,8 +110,8 @@ func (d *ownStatement) needsDefault() bool {
 }
 
 // sendText sends a statement in the place of the client's.
-func (s *session) sendText(text string) error {
-	return s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+text...))
+func (c *serverConn) sendText(text string) error {
+	return c.send(append([]byte{mysql.COM_QUERY}, c.noAttributes()+text...))
 }
 
 // runText runs a statement in the place of the client's, whose answer the client gets.

@@ -27,16 +27,16 @@ const ownMoves = 100
 type eachOwn func(first, last int64, yield func(id int64))
 
 // takeBlock takes one block for all open rows.
-func (s *session) takeBlock(p *fillPlan) (err error) {
-	p.first, err = s.next(p.binding, p.span())
+func (f *filler) takeBlock(p *fillPlan) (err error) {
+	p.first, err = f.next(p.binding, p.span())
 	if err != nil || !p.movesAhead() || p.highest < p.first {
 		return err
 	}
-	return s.takeClear(p, p.span())
+	return f.takeClear(p, p.span())
 }
 
 // takeClear moves a block of n ids to where it holds none of the statement's own.
-func (s *session) takeClear(p *fillPlan, n int64) error {
+func (f *filler) takeClear(p *fillPlan, n int64) error {
 	have := sequence.Range{First: p.first, N: n}
 	for range ownMoves {
 		start := p.clearOf(have.First, n)
@@ -48,7 +48,7 @@ func (s *session) takeClear(p *fillPlan, n int64) error {
 		if start-have.First > p.ownReach() {
 			break
 		}
-		first, err := s.next(p.binding, missing)
+		first, err := f.next(p.binding, missing)
 		if err != nil {
 			return err
 		}

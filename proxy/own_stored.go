@@ -24,12 +24,12 @@ const (
 )
 
 // ownOutcome judges by the server's answer.
-func (s *session) ownOutcome(p *fillPlan, ok okPacket, err error) ownOutcome {
+func (f *filler) ownOutcome(p *fillPlan, ok okPacket, err error) ownOutcome {
 	var refused *serverError
 	switch {
 	case errors.As(err, &refused):
 		return p.ownRefused()
-	case err == nil && s.storedAll(p, ok):
+	case err == nil && f.storedAll(p, ok):
 		return ownStored
 	}
 	return ownUnknown
@@ -45,12 +45,12 @@ func (p *fillPlan) ownRefused() ownOutcome {
 }
 
 // storedAll reports whether a statement that succeeded has certainly stored all its rows.
-func (s *session) storedAll(p *fillPlan, ok okPacket) bool {
+func (f *filler) storedAll(p *fillPlan, ok okPacket) bool {
 	switch {
 	case p.upsert && (p.foundRows || ok.affectedRows != uint64(p.rows)):
 		return false // one row more or less for each that was there
 	case p.upsert && p.rows > 1:
-		return s.duplicates(ok) == 0
+		return f.duplicates(ok) == 0
 	case p.ignore:
 		return ok.affectedRows >= uint64(p.rows)
 	}
@@ -59,9 +59,9 @@ func (s *session) storedAll(p *fillPlan, ok okPacket) bool {
 
 // duplicates gives the second number of an OK packet's text "Records: n Duplicates: n
 // Warnings: n", in whatever language; -1 where there is none.
-func (s *session) duplicates(ok okPacket) int {
+func (f *filler) duplicates(ok okPacket) int {
 	info := ok.rest
-	if s.has(mysql.CLIENT_SESSION_TRACK) {
+	if f.has(mysql.CLIENT_SESSION_TRACK) {
 		info = infoText(ok)
 	}
 	if n := numbersIn(info); len(n) >= 3 { // the text's length may read as a digit
@@ -73,15 +73,15 @@ func (s *session) duplicates(ok okPacket) int {
 // tellExplicit tells a table's sequence of the ids that a statement brought along. It
 // comes before the client's answer, so that no id is taken that the client knows to be
 // used. Keyed sequences do not learn of such values.
-func (s *session) tellExplicit(p *fillPlan, t target, outcome ownOutcome) {
-	if !p.tells() || outcome == ownNone || s.srv.hasPassed(p) {
+func (f *filler) tellExplicit(p *fillPlan, t target, outcome ownOutcome) {
+	if !p.tells() || outcome == ownNone || f.srv.hasPassed(p) {
 		return
 	}
 	if outcome == ownStored {
-		s.srv.learnOwn(p.binding, p.lowest, p.highest)
+		f.srv.learnOwn(p.binding, p.lowest, p.highest)
 		return
 	}
-	s.learnStored(p, t)
+	f.learnStored(p, t)
 }
 
 // hasPassed reports whether the sequence has nothing to learn of the statement's ids.
@@ -116,10 +116,10 @@ var lookLimit = time.Second // but for tests on slow machines
 
 // learnStored tells the sequence of the largest of the statement's own ids that is in
 // the table.
-func (s *session) learnStored(p *fillPlan, t target) {
+func (f *filler) learnStored(p *fillPlan, t target) {
 	b, lowest, highest := p.binding, min(p.lowest, p.binding.Max), min(p.highest, p.binding.Max)
 	done := make(chan struct{})
-	ctx, k, srv, log := s.ctx, s.keyspace, s.srv, s.log // the session may be elsewhere by then
+	ctx, k, srv, log := f.ctx, f.keyspace, f.srv, f.log // the session may be elsewhere by then
 	go func() {
 		defer close(done)
 		stored, err := srv.catalog.highestBetween(ctx, k, t, b, lowest, highest)

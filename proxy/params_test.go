@@ -123,7 +123,7 @@ func FuzzReadParams(f *testing.F) {
 func FuzzTextBegin(f *testing.F) {
 	f.Add([]byte("\x00\x01SELECT 1"))
 	f.Add([]byte("\x01\x01\x00\x01\x08\x00\x01n\x05\x00\x00\x00\x00\x00\x00\x00SELECT 1"))
-	s := &session{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}
+	s := newSession(new(clientConn), &serverConn{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		payload := append([]byte{mysql.COM_QUERY}, b...)
 		if begin := s.textBegin(payload); begin > len(payload) {
@@ -134,7 +134,7 @@ func FuzzTextBegin(f *testing.F) {
 
 // Query attributes stand behind the parameters, and are none.
 func TestKeyBeforeQueryAttributes(t *testing.T) {
-	s := &session{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}
+	s := newSession(new(clientConn), &serverConn{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)})
 	st := &statement{params: 1, next: &nextPlan{keyed: true, keyParam: true, count: 1}}
 	text := func(value, name string) param {
 		return param{typ: uint16(mysql.MYSQL_TYPE_VAR_STRING), name: append([]byte{byte(len(name))}, name...), value: append([]byte{byte(len(value))}, value...)}
@@ -158,7 +158,7 @@ func FuzzBulk(f *testing.F) {
 		// INSERT INTO t (u, id) VALUES (?, ?), (?, NULL), (5, 'literal')
 		st := &statement{id: 1, filled: 2, params: 3, fill: &fillPlan{binding: &Binding{Column: "id", Unsigned: onZero, Max: math.MaxInt64}, wrap: true},
 			slots: []parser.Slot{{State: parser.Param, Param: 1}, {State: parser.Open, Param: 3}, {State: parser.Explicit, Param: 3, Value: 5, HasValue: true}}}
-		s := &session{}
+		s := newSession(new(clientConn), new(serverConn))
 		s.state.mode.NoAutoValueOnZero = onZero
 		p := st.execution()
 		in, err := st.readBulk(append([]byte{comStmtBulkExecute, 1, 0, 0, 0}, b...))

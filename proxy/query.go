@@ -76,8 +76,8 @@ func (s *session) passLong(begin int) error {
 // textBegin gives where the SQL text begins in the payload of a COM_QUERY: after
 // the query attributes, where client and server have agreed on those ("COM_QUERY"
 // page of the MySQL manual). It is 0 when they are malformed or cut.
-func (s *session) textBegin(payload []byte) int {
-	if !s.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
+func (c *serverConn) textBegin(payload []byte) int {
+	if !c.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
 		return 1
 	}
 	r := paramReader{b: payload, at: 1}
@@ -130,17 +130,17 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 // compose builds in s.scratch the command of a statement that does not go to the
 // server as it came. attributes is what stands before the text. A long statement
 // gets but its ids.
-func (s *session) compose(p *plan, attributes, sql []byte) (err error) {
+func (f *filler) compose(p *plan, attributes, sql []byte) (err error) {
 	switch {
 	case p.kind == planFill && isLong(sql) && p.fill.open > 0:
 		p.attributes, p.long = attributes, sql
-		err = s.takeOpen(&p.fill)
+		err = f.takeOpen(&p.fill)
 	case p.kind == planFill:
-		s.scratch = append(s.packetBuffer(), attributes...)
-		s.scratch, err = s.fillText(s.scratch, sql, &p.fill)
-		if n := len(s.scratch); err == nil && len(sql) <= maxKeptText { // behind the command, until another one is built
-			s.scratch = append(s.scratch, sql...)
-			s.scratch, p.quoted = s.scratch[:n], s.scratch[n:]
+		f.scratch = append(f.packetBuffer(), attributes...)
+		f.scratch, err = f.fillText(f.scratch, sql, &p.fill)
+		if n := len(f.scratch); err == nil && len(sql) <= maxKeptText { // behind the command, until another one is built
+			f.scratch = append(f.scratch, sql...)
+			f.scratch, p.quoted = f.scratch[:n], f.scratch[n:]
 		}
 	case p.kind == planOwn:
 		p.attributes = slices.Clone(attributes)
@@ -185,11 +185,11 @@ func (s *session) finish(p *plan) (err error) {
 }
 
 // sendComposed sends what compose made.
-func (s *session) sendComposed(p *plan) error {
+func (f *filler) sendComposed(p *plan) error {
 	if p.long != nil {
-		return s.sendFilled(&p.fill, p.attributes, p.long)
+		return f.sendFilled(&p.fill, p.attributes, p.long)
 	}
-	return s.sendPacket(s.scratch)
+	return f.sendPacket(f.scratch)
 }
 
 // relayResult passes on the answer to a text, or to a part of one.
@@ -311,18 +311,18 @@ func (s *session) planUse(p plan, sql []byte) plan {
 }
 
 // binding looks up how a table's ids are made; nil when it has no sequence.
-func (s *session) binding(schema, table string) (*Binding, error) {
+func (f *filler) binding(schema, table string) (*Binding, error) {
 	if schema == "" {
-		schema = s.state.database
+		schema = f.state.database
 	}
 	if schema == "" {
 		return nil, nil // the server answers 1046: no database selected
 	}
-	b, err := s.tableBinding(schema, table)
-	if s.temporary == nil || b == nil && err == nil {
+	b, err := f.tableBinding(schema, table)
+	if f.temporary == nil || b == nil && err == nil {
 		return b, err
 	}
-	hidden, askErr := s.isTemporary(schema, table)
+	hidden, askErr := f.isTemporary(schema, table)
 	if hidden || askErr != nil {
 		return nil, askErr
 	}
@@ -374,10 +374,10 @@ func (s *session) queryPlain(attributes, sql []byte) error {
 }
 
 // sendPart sends one statement of several as it is.
-func (s *session) sendPart(attributes, sql []byte) error {
+func (f *filler) sendPart(attributes, sql []byte) error {
 	if isLong(sql) {
-		return s.sendLong(attributes, sql)
+		return f.sendLong(attributes, sql)
 	}
-	s.scratch = append(append(s.packetBuffer(), attributes...), sql...)
-	return s.sendPacket(s.scratch)
+	f.scratch = append(append(f.packetBuffer(), attributes...), sql...)
+	return f.sendPacket(f.scratch)
 }

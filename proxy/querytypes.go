@@ -55,15 +55,15 @@ func parseDefinition(b []byte, extended bool) (c queryColumn, ok bool) {
 }
 
 // describeQuery has the server tell the columns of the client's query.
-func (s *session) describeQuery(q *insertQuery) ([]queryColumn, error) {
-	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, s.insert.Query(q.sql)...)); err != nil {
+func (f *filler) describeQuery(q *insertQuery) ([]queryColumn, error) {
+	if err := f.send(append([]byte{mysql.COM_STMT_PREPARE}, f.insert.Query(q.sql)...)); err != nil {
 		return nil, err
 	}
 	var id uint32
 	var columns []queryColumn
 	number := 0
-	extended := s.capabilities&clientExtendedMetadata != 0
-	err := s.each(shapePrepare, func(payload []byte) {
+	extended := f.capabilities&clientExtendedMetadata != 0
+	err := f.each(shapePrepare, func(payload []byte) {
 		if id == 0 && len(payload) >= 7 {
 			id, number = binary.LittleEndian.Uint32(payload[1:]), int(binary.LittleEndian.Uint16(payload[5:]))
 		} else if c, ok := parseDefinition(payload, extended); ok {
@@ -73,7 +73,7 @@ func (s *session) describeQuery(q *insertQuery) ([]queryColumn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.sendClose(id); err != nil {
+	if err := f.sendClose(id); err != nil {
 		return nil, err
 	}
 	if len(columns) < number {
@@ -83,7 +83,7 @@ func (s *session) describeQuery(q *insertQuery) ([]queryColumn, error) {
 }
 
 // each calls f with each packet of an answer that the client does not see.
-func (s *session) each(as shape, f func(payload []byte)) error {
+func (s *filler) each(as shape, f func(payload []byte)) error {
 	before := s.answer
 	s.startAnswer(as)
 	var failed error
@@ -106,28 +106,28 @@ func (s *session) each(as shape, f func(payload []byte)) error {
 
 // checkQueryTypes refuses a query of which a value would change, by the types of
 // its columns.
-func (s *session) checkQueryTypes(q *insertQuery) error {
-	if !s.insert.HasOwn() && (s.mariaDB && s.insert.IsUnion() || !s.mariaDB && !s.insert.Averages() && !s.insert.ReadsVariables()) {
+func (f *filler) checkQueryTypes(q *insertQuery) error {
+	if !f.insert.HasOwn() && (f.mariaDB && f.insert.IsUnion() || !f.mariaDB && !f.insert.Averages() && !f.insert.ReadsVariables()) {
 		return nil
 	}
-	columns, err := s.describeQuery(q)
+	columns, err := f.describeQuery(q)
 	if err != nil {
-		return s.queryError(q, err)
+		return f.queryError(q, err)
 	}
 	table := q.fill.binding.Table
-	if i := s.insert.OwnIndex(); i >= 0 && i < len(columns) {
+	if i := f.insert.OwnIndex(); i >= 0 && i < len(columns) {
 		if name := columns[i].notNumeric(); name != "" {
 			return unsupported("INSERT ... SELECT with "+name+" as the value of '"+q.fill.binding.Column+"'", table, "CAST it to an integer")
 		}
 	}
-	i := slices.IndexFunc(columns, s.losesDigits)
+	i := slices.IndexFunc(columns, f.losesDigits)
 	if i < 0 {
 		return nil
 	}
-	kept, err := s.keepsRows(q)
+	kept, err := f.keepsRows(q)
 	switch {
 	case err != nil:
-		return s.queryError(q, err)
+		return f.queryError(q, err)
 	case !kept:
 		return nil
 	}
@@ -138,19 +138,19 @@ func (s *session) checkQueryTypes(q *insertQuery) error {
 // losesDigits reports whether a column's values may have digits that its declared
 // type has not: MariaDB's quotients and averages, and its DOUBLEs of so many
 // decimals; on MySQL user variables are DECIMAL with 30 of them.
-func (s *session) losesDigits(c queryColumn) bool {
+func (f *filler) losesDigits(c queryColumn) bool {
 	const notFixed = 31
 	switch {
 	case !c.computed, isCast(c.name):
 		return false
-	case !s.mariaDB:
-		return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (s.insert.Averages() || s.insert.ReadsVariables())
-	case s.insert.IsUnion():
+	case !f.mariaDB:
+		return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (f.insert.Averages() || f.insert.ReadsVariables())
+	case f.insert.IsUnion():
 		return false // which a native INSERT keeps so, too
 	case c.typ == mysql.MYSQL_TYPE_FLOAT, c.typ == mysql.MYSQL_TYPE_DOUBLE:
 		return c.decimals > 0 && c.decimals < notFixed // a number with a parameter in it has 0, whatever is bound
 	}
-	return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (s.insert.Divides() || s.insert.Averages() || s.insert.ReadsVariables())
+	return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (f.insert.Divides() || f.insert.Averages() || f.insert.ReadsVariables())
 }
 
 // isCast reports whether an expression, by whose text the server names its column, is
@@ -176,7 +176,7 @@ func isCast(name string) bool {
 
 // keepsRows reports whether the server keeps the query's rows in a temporary table
 // before they are numbered.
-func (s *session) keepsRows(q *insertQuery) (kept bool, err error) {
+func (s *filler) keepsRows(q *insertQuery) (kept bool, err error) {
 	f := parser.QueryFill{First: 1, Block: 1, CountFirst: !q.fill.binding.Transactional}
 	if !s.insert.Merges(f) {
 		return true, nil
@@ -229,17 +229,17 @@ func (c queryColumn) notNumeric() string {
 // checkQueryParams refuses values that servers do not keep in a query which stands
 // in another: a parameter there is text of the connection's character set, on MySQL
 // a VARCHAR. What is no such text is changed, and what is longer is cut.
-func (s *session) checkQueryParams(q *insertQuery) error {
+func (f *filler) checkQueryParams(q *insertQuery) error {
 	const longest = 65535
-	unicode := strings.HasPrefix(s.state.mode.Charset.String(), "utf8")
-	for i := range q.params[:min(len(q.params), s.insert.QueryParams())] {
+	unicode := strings.HasPrefix(f.state.mode.Charset.String(), "utf8")
+	for i := range q.params[:min(len(q.params), f.insert.QueryParams())] {
 		p := &q.params[i]
 		if p.null || !p.isText() {
 			continue
 		}
 		_, _, size := lengthEncoded(p.value)
 		value := p.value[size:]
-		if !s.mariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
+		if !f.mariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
 			return unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.binding.Table, "use INSERT ... VALUES")
 		}
 	}

@@ -22,10 +22,10 @@ import (
 // variable of its own, a lock, a LAST_INSERT_ID() that seqgate does not know.
 func (s *session) nothingToLose(told bool) bool {
 	if s.router != nil {
-		return !s.router.inTransaction() && !s.ends.killed.Load() && (told || s.router.restorable())
+		return !s.router.inTransaction() && !s.killed.Load() && (told || s.router.restorable())
 	}
 	const autocommit, transaction = mysql.SERVER_STATUS_AUTOCOMMIT, mysql.SERVER_STATUS_IN_TRANS
-	return s.pool() != nil && !s.settled && !s.prepared && s.state.databaseKnown && !s.ends.killed.Load() &&
+	return s.pool() != nil && !s.settled && !s.prepared && s.state.databaseKnown && !s.killed.Load() &&
 		s.answer.status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.state.lastIDKnown)
 }
 
@@ -47,12 +47,12 @@ func errLeftLost() error {
 }
 
 // refuseLost refuses such a statement, once: the client knows then.
-func (s *session) refuseLost(kind parser.Kind, sql []byte) error {
-	if !s.lostUnseen {
+func (c *serverConn) refuseLost(kind parser.Kind, sql []byte) error {
+	if !c.lostUnseen {
 		return nil
 	}
-	s.lostUnseen = false
-	if !s.lost || !readsDiagnostics(sql) && !mentionsAny(sql, "diagnostics") &&
+	c.lostUnseen = false
+	if !c.lost || !readsDiagnostics(sql) && !mentionsAny(sql, "diagnostics") &&
 		(kind != parser.Show || !mentionsAny(sql, "warnings", "errors")) {
 		return nil
 	}
@@ -93,22 +93,22 @@ func (s *session) refuseLostID(sql []byte) error {
 
 // pool gives the connections that sessions of the keyspace are made of; nil where
 // each client logs in by itself.
-func (s *session) pool() *backend.Pool { return s.srv.pools[s.keyspace] }
+func (c *serverConn) pool() *backend.Pool { return c.srv.pools[c.keyspace] }
 
 // lose gives up the backend connection. The next command that needs one gets
 // another.
-func (s *session) lose() {
-	s.lost, s.applied, s.preceded = true, 0, false
-	s.uncountBack()
-	if s.ends.unwatchBack != nil {
-		s.ends.unwatchBack()
-		s.ends.unwatchBack = nil
+func (c *serverConn) lose() {
+	c.lost, c.applied, c.preceded = true, 0, false
+	c.uncountBack()
+	if c.ends.unwatch != nil {
+		c.ends.unwatch()
+		c.ends.unwatch = nil
 	}
-	s.ends.backEnded.Store(false)
-	s.threadID.Store(0)
-	s.state.environmentKnown = false
-	s.back.release()
-	_ = s.back.Close() // it has failed
+	c.ends.backEnded.Store(false)
+	c.threadID.Store(0)
+	c.state.environmentKnown = false
+	c.back.release()
+	_ = c.back.Close() // it has failed
 }
 
 // connected sees to it that there is a backend connection. LAST_INSERT_ID() is set on
@@ -164,31 +164,31 @@ func lacking(keyspace, other string, flags uint64) error {
 }
 
 // adopt goes over to another backend connection.
-func (s *session) adopt(back *backend.Conn, login backend.Login) {
-	s.exchangeBack(back.Conn)
-	s.conn, s.login, s.lost = back, login, false
-	s.noteAccount()
-	s.threadID.Store(back.ThreadID)
-	s.answer.status = back.Status
+func (f *filler) adopt(back *backend.Conn, login backend.Login) {
+	f.exchangeBack(back.Conn)
+	f.conn, f.login, f.lost = back, login, false
+	f.noteAccount()
+	f.threadID.Store(back.ThreadID)
+	f.answer.status = back.Status
 }
 
 // giveBack ends the session's use of its backend connection: others may have it
 // after, when all commands were sent and answered whole.
-func (s *session) giveBack() error {
-	s.uncountBack()
-	whole := s.boundary && len(s.back.unread()) == 0
-	s.back.release()
+func (c *serverConn) giveBack() error {
+	c.uncountBack()
+	whole := c.boundary && len(c.back.unread()) == 0
+	c.back.release()
 	switch {
-	case s.lost:
+	case c.lost:
 		return nil
 	case !whole:
-		return s.back.Close() // the bytes of a QUIT could complete a command that was cut
-	case s.pool() == nil || s.unpoolable.Load() || s.halfClosed || s.ends.backEnded.Load():
-		return s.conn.Quit()
-	case s.used:
-		s.pool().Put(s.conn)
+		return c.back.Close() // the bytes of a QUIT could complete a command that was cut
+	case c.pool() == nil || c.unpoolable.Load() || c.halfClosed || c.ends.backEnded.Load():
+		return c.conn.Quit()
+	case c.used:
+		c.pool().Put(c.conn)
 	default:
-		s.pool().PutUnused(s.conn)
+		c.pool().PutUnused(c.conn)
 	}
 	return nil
 }

@@ -11,19 +11,19 @@ import (
 
 // refuseWrites refuses a statement that writes to a sequenced table in a form
 // that cannot be filled.
-func (s *session) refuseWrites(form string, sql []byte) error {
-	if !s.state.environmentKnown && s.writesElsewhere(sql, false) {
+func (f *filler) refuseWrites(form string, sql []byte) error {
+	if !f.state.environmentKnown && f.writesElsewhere(sql, false) {
 		return nil
 	}
-	if err := s.know(); err != nil {
+	if err := f.know(); err != nil {
 		return err
 	}
-	tables, ok := parser.Writes(nil, sql, s.state.mode)
+	tables, ok := parser.Writes(nil, sql, f.state.mode)
 	if !ok {
 		return errNotRead
 	}
 	for _, table := range tables {
-		b, err := s.binding(table.Schema, table.Name)
+		b, err := f.binding(table.Schema, table.Name)
 		if err != nil {
 			return err
 		}
@@ -40,14 +40,14 @@ var errNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 
 // refuseCarried is refuseWrites for a statement that may make another one of
 // literals, which have to be plain.
-func (s *session) refuseCarried(form string, sql []byte) error {
+func (f *filler) refuseCarried(form string, sql []byte) error {
 	if !parser.MayPrepare(sql) {
-		return s.refuseWrites(form, sql)
+		return f.refuseWrites(form, sql)
 	}
-	if !s.state.environmentKnown && s.writesElsewhere(sql, false) && s.preparesElsewhere(sql) {
+	if !f.state.environmentKnown && f.writesElsewhere(sql, false) && f.preparesElsewhere(sql) {
 		return nil
 	}
-	err := s.know()
+	err := f.know()
 	var refused *serverError
 	if errors.As(err, &refused) && refused.code() == mysql.ER_MUST_CHANGE_PASSWORD {
 		return nil // the server itself prepares nothing but the new password
@@ -55,26 +55,26 @@ func (s *session) refuseCarried(form string, sql []byte) error {
 	if err != nil {
 		return err
 	}
-	text, ok := parser.Literals(sql, s.state.mode)
+	text, ok := parser.Literals(sql, f.state.mode)
 	if !ok {
 		return errNotRead
 	}
-	if err := s.refuseWrites(form, text); err != nil {
+	if err := f.refuseWrites(form, text); err != nil {
 		return err
 	}
-	return s.refuseWrites(form, sql)
+	return f.refuseWrites(form, sql)
 }
 
 // refuseBehindRoutines refuses a text of stored programs, whose bodies are the
 // server's own, and of statements behind them that may write to a sequenced table.
-func (s *session) refuseBehindRoutines(sql []byte) error {
-	if err := s.know(); err != nil {
+func (f *filler) refuseBehindRoutines(sql []byte) error {
+	if err := f.know(); err != nil {
 		return err
 	}
 	rest, ok := sql, true
 	for err := error(parser.ErrCompound); ok && errors.Is(err, parser.ErrCompound) && parser.Sniff(rest) == parser.DDL; {
-		if rest, ok = parser.Behind(rest, s.state.mode); ok && len(rest) > 0 {
-			_, err = parser.Split(nil, rest, s.state.mode)
+		if rest, ok = parser.Behind(rest, f.state.mode); ok && len(rest) > 0 {
+			_, err = parser.Split(nil, rest, f.state.mode)
 		}
 	}
 	switch {
@@ -85,35 +85,35 @@ func (s *session) refuseBehindRoutines(sql []byte) error {
 	case changesWhatFollows(rest):
 		return errNotRead
 	}
-	return s.refuseBeside(rest)
+	return f.refuseBeside(rest)
 }
 
 // refuseBeside refuses a text with a compound statement, within or behind which a
 // row may be written to a sequenced table, or to one that a USE in it decides.
-func (s *session) refuseBeside(sql []byte) error {
-	hidden, err := s.hidesDatabase(sql)
+func (f *filler) refuseBeside(sql []byte) error {
+	hidden, err := f.hidesDatabase(sql)
 	if err != nil {
 		return err
 	}
 	if hidden {
 		return errNotRead
 	}
-	return s.refuseCarried("an INSERT beside a compound statement in one text", sql)
+	return f.refuseCarried("an INSERT beside a compound statement in one text", sql)
 }
 
 // hidesDatabase reports whether a text writes to a table and may run a USE, also
 // one that it makes of literals.
-func (s *session) hidesDatabase(sql []byte) (bool, error) {
+func (c *serverConn) hidesDatabase(sql []byte) (bool, error) {
 	if !mayNeedSeqgate(sql) || !parser.Mentions(sql, "use") && !parser.MayPrepare(sql) {
 		return false, nil
 	}
-	if err := s.know(); err != nil {
+	if err := c.know(); err != nil {
 		return false, err
 	}
-	literals, ok := parser.Literals(sql, s.state.mode)
+	literals, ok := parser.Literals(sql, c.state.mode)
 	literals = bytes.ToLower(literals) // joined: a word's ends cannot be told
 	uses := parser.Mentions(sql, "use") || bytes.Contains(literals, []byte("use"))
-	tables, read := parser.Writes(nil, sql, s.state.mode)
+	tables, read := parser.Writes(nil, sql, c.state.mode)
 	writes := !read || len(tables) > 0 || bytes.Contains(literals, []byte("insert")) ||
 		bytes.Contains(literals, []byte("replace")) || bytes.Contains(literals, []byte("load"))
 	return !ok || uses && writes, nil

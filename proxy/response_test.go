@@ -243,7 +243,8 @@ func between(t *testing.T, capabilities uint64, answer []byte) (s *session, rece
 	both.Go(func() { _, _ = server.Write(answer) }) // the session may end before all was read
 	main := &Keyspace{Name: "main"}
 	srv := &Server{cfg: Config{Users: []User{}}, pools: map[*Keyspace]*backend.Pool{main: {}}}
-	s = &session{srv: srv, keyspace: main, front: newWire(front), back: newWire(back), capabilities: capabilities, out: sender{sequence: 1}}
+	s = newSession(&clientConn{srv: srv, front: newWire(front), out: sender{sequence: 1}},
+		&serverConn{srv: srv, keyspace: main, back: newWire(back), capabilities: capabilities})
 	return s, func() []byte {
 		_, _ = s.front.Close(), s.back.Close()
 		both.Wait()

@@ -4,9 +4,9 @@ import "github.com/go-mysql-org/go-mysql/mysql"
 
 // answersRows reports whether the server's answer to a statement with RETURNING is
 // rows: else it is an error, or fails to come.
-func (s *session) answersRows() bool {
-	err := s.back.need(headerSize + 1)
-	return err == nil && s.back.unread()[headerSize] != mysql.ERR_HEADER
+func (c *serverConn) answersRows() bool {
+	err := c.back.need(headerSize + 1)
+	return err == nil && c.back.unread()[headerSize] != mysql.ERR_HEADER
 }
 
 // relayReturning passes on the rows that a statement with ids of its own returns.

@@ -42,31 +42,31 @@ type shardResult struct {
 }
 
 // readDefinition reads an answer to its end: an OK, or rows of a report.
-func (s *session) readDefinition() (d shardResult) {
+func (c *serverConn) readDefinition() (d shardResult) {
 	e := effect(changesSchema)
-	defer s.after(e)
-	s.startAnswer(shapeResults)
-	for first := true; !s.answer.done() || first; first = false {
-		at := s.answer.phase
-		payload, size, err := s.follow()
+	defer c.after(e)
+	c.startAnswer(shapeResults)
+	for first := true; !c.answer.done() || first; first = false {
+		at := c.answer.phase
+		payload, size, err := c.follow()
 		if err != nil {
 			d.err = &backendError{err}
 			return d
 		}
 		switch {
-		case s.answer.failed:
+		case c.answer.failed:
 			d.err = &serverError{append([]byte(nil), payload...)}
-		case first && s.answer.done():
+		case first && c.answer.done():
 			d.ok, _ = parseOK(payload)
 			d.ok.rest = append([]byte(nil), d.ok.rest...)
 		case at == phaseColumns:
 			d.columns = append(d.columns, append([]byte(nil), payload...))
-		case at == phaseRows && !s.answer.done():
+		case at == phaseRows && !c.answer.done():
 			d.rows = append(d.rows, append([]byte(nil), payload...))
 		}
-		s.back.skip(size)
+		c.back.skip(size)
 	}
-	s.boundary = true
+	c.boundary = true
 	return d
 }
 

@@ -62,7 +62,7 @@ func (r *router) cut(threads []legThread) {
 	for _, t := range threads {
 		t.leg.cutLeg(t.id)
 	}
-	r.s.noteBackEnd() // which wakes it
+	r.s.noteEnd() // which wakes it
 }
 
 // threads gives the session's connections.
@@ -80,14 +80,14 @@ func (r *router) threads() []legThread {
 
 // cutLeg ends a leg's connection from outside of the session, if it still is the one
 // with this id.
-func (s *session) cutLeg(id uint32) {
-	s.ends.mu.Lock()
-	defer s.ends.mu.Unlock()
-	if s.ends.over || s.threadID.Load() != id {
+func (c *serverConn) cutLeg(id uint32) {
+	c.ends.mu.Lock()
+	defer c.ends.mu.Unlock()
+	if c.ends.over || c.threadID.Load() != id {
 		return
 	}
-	s.ends.backEnded.Store(true)
-	_ = s.back.Close() // the session is told by that
+	c.ends.backEnded.Store(true)
+	_ = c.back.Close() // the session is told by that
 }
 
 // connecting gives the time that a connection of the session's may take to be made,

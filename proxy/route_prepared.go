@@ -135,9 +135,9 @@ func unlessSilent(silent bool, err error) error {
 
 // unknownStatement is the server's error for an id that it did not give, or has taken
 // back.
-func (s *session) unknownStatement(id uint32, code byte) error {
+func (c *serverConn) unknownStatement(id uint32, code byte) error {
 	name := "mysql_stmt_precheck"
-	if s.mariaDB {
+	if c.mariaDB {
 		name = map[byte]string{
 			mysql.COM_STMT_EXECUTE: "mysqld_stmt_execute", comStmtBulkExecute: "mysqld_stmt_bulk_execute",
 			mysql.COM_STMT_RESET: "mysqld_stmt_reset", mysql.COM_STMT_FETCH: "mysqld_stmt_fetch",
@@ -173,11 +173,11 @@ func (st *routedStmt) close() error {
 }
 
 // closeOwn closes a statement that seqgate has prepared.
-func (s *session) closeOwn(st *statement) error {
-	if err := s.sendClose(st.id); err != nil || st.filled == 0 {
+func (c *serverConn) closeOwn(st *statement) error {
+	if err := c.sendClose(st.id); err != nil || st.filled == 0 {
 		return err
 	}
-	return s.sendClose(st.filled)
+	return c.sendClose(st.filled)
 }
 
 // resetPrepared drops what was sent ahead for a statement, and its open cursor.

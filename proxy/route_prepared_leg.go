@@ -79,15 +79,15 @@ func (s *session) prepareQuietly(text []byte) (*statement, error) {
 }
 
 // prepareBackend prepares a text of seqgate's own.
-func (s *session) prepareBackend(text []byte) (preparedOK, error) {
-	if err := s.sendPrepare(text); err != nil {
+func (c *serverConn) prepareBackend(text []byte) (preparedOK, error) {
+	if err := c.sendPrepare(text); err != nil {
 		return preparedOK{}, err
 	}
-	return s.readPrepared()
+	return c.readPrepared()
 }
 
-func (s *session) sendPrepare(text []byte) error {
-	return s.sendLong([]byte{mysql.COM_STMT_PREPARE}, text)
+func (c *serverConn) sendPrepare(text []byte) error {
+	return c.sendLong([]byte{mysql.COM_STMT_PREPARE}, text)
 }
 
 // sendAhead passes on the values that the client has sent ahead of an execution.

@@ -265,8 +265,8 @@ func (s *session) prepareAsIs(payload []byte) (own *statement, err error) {
 }
 
 // peekPrepared looks at the beginning of an answer to COM_STMT_PREPARE.
-func (s *session) peekPrepared() (ok preparedOK, accepted bool, err error) {
-	payload, _, _, err := s.back.packet(maxStatement)
+func (c *serverConn) peekPrepared() (ok preparedOK, accepted bool, err error) {
+	payload, _, _, err := c.back.packet(maxStatement)
 	if err != nil {
 		return ok, false, &backendError{err}
 	}

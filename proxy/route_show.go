@@ -110,12 +110,12 @@ func (r *router) showDatabases(sql []byte, m parser.Mode) error {
 
 // queryRows runs a statement of seqgate's own and gives its rows; NULL is the empty
 // string.
-func (s *session) queryRows(sql string, columns int) (rows [][]string, err error) {
-	if err := s.sendText(sql); err != nil {
+func (c *serverConn) queryRows(sql string, columns int) (rows [][]string, err error) {
+	if err := c.sendText(sql); err != nil {
 		return nil, err
 	}
-	status := s.answer.status
-	err = s.readOwn(nil, func(payload []byte) error {
+	status := c.answer.status
+	err = c.readOwn(nil, func(payload []byte) error {
 		row := textRow(payload, columns)
 		if row == nil {
 			return errMalformedAnswer
@@ -123,6 +123,6 @@ func (s *session) queryRows(sql string, columns int) (rows [][]string, err error
 		rows = append(rows, row)
 		return nil
 	})
-	s.answer.status = status
+	c.answer.status = status
 	return rows, err
 }

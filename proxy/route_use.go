@@ -69,13 +69,13 @@ func (r *router) enterDatabase(leg *session) error {
 
 // changeDatabase changes the default database of a connection. The server's refusal is
 // a *serverError.
-func (s *session) changeDatabase(name string) error {
-	if err := s.send(append([]byte{mysql.COM_INIT_DB}, name...)); err != nil {
+func (c *serverConn) changeDatabase(name string) error {
+	if err := c.send(append([]byte{mysql.COM_INIT_DB}, name...)); err != nil {
 		return err
 	}
-	if err := s.drop(shapeSingle); err != nil {
+	if err := c.drop(shapeSingle); err != nil {
 		return err
 	}
-	s.setDatabase(name)
+	c.setDatabase(name)
 	return nil
 }

@@ -29,15 +29,15 @@ const readValue = "IF(FALSE, %[1]s, NULL), CAST(%[1]s AS BINARY), CAST(CONVERT(C
 const columnsOfValue = 4
 
 // readValues asks the session what expressions give.
-func (s *session) readValues(expressions []string) ([]heldValue, error) {
+func (c *serverConn) readValues(expressions []string) ([]heldValue, error) {
 	columns := make([]string, len(expressions))
 	for i, e := range expressions {
 		columns[i] = fmt.Sprintf(readValue, e)
 	}
-	if err := s.sendText("SELECT " + strings.Join(columns, ", ") + " LIMIT 1"); err != nil {
+	if err := c.sendText("SELECT " + strings.Join(columns, ", ") + " LIMIT 1"); err != nil {
 		return nil, err
 	}
-	types, row, err := s.readTypedRow()
+	types, row, err := c.readTypedRow()
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +142,9 @@ type columnType struct {
 
 // readTypedRow reads the answer to a query of seqgate's own: the types of its columns
 // and its last row.
-func (s *session) readTypedRow() (types []columnType, row []byte, err error) {
-	err = s.readOwn(func(definition []byte) error {
-		typ, ok := s.readColumnType(definition)
+func (c *serverConn) readTypedRow() (types []columnType, row []byte, err error) {
+	err = c.readOwn(func(definition []byte) error {
+		typ, ok := c.readColumnType(definition)
 		if !ok {
 			return errMalformedAnswer
 		}
@@ -162,7 +162,7 @@ func (s *session) readTypedRow() (types []columnType, row []byte, err error) {
 
 // readColumnType reads a column definition (Protocol::ColumnDefinition41 of the MySQL
 // manual; MariaDB may have further type names behind the column's).
-func (s *session) readColumnType(b []byte) (c columnType, ok bool) {
+func (s *serverConn) readColumnType(b []byte) (c columnType, ok bool) {
 	texts := 6
 	if s.has64(clientExtendedMetadata) {
 		texts++
@@ -180,22 +180,22 @@ func (s *session) readColumnType(b []byte) (c columnType, ok bool) {
 	return columnType{typ: b[7], flags: binary.LittleEndian.Uint16(b[8:])}, true
 }
 
-func (s *session) has64(capability uint64) bool { return s.capabilities&capability != 0 }
+func (c *serverConn) has64(capability uint64) bool { return c.capabilities&capability != 0 }
 
 // readSettings gives the assignments of SET that make on another leg what the session
 // has.
-func (s *session) readSettings(keys []string, changed map[string]parser.Assignment) ([]string, error) {
+func (c *serverConn) readSettings(keys []string, changed map[string]parser.Assignment) ([]string, error) {
 	texts := make([]string, len(keys))
 	var expressions []string
 	for _, key := range keys {
-		expressions = append(expressions, s.expressionsOf(key)...)
+		expressions = append(expressions, c.expressionsOf(key)...)
 	}
-	values, err := s.readValues(expressions)
+	values, err := c.readValues(expressions)
 	if err != nil {
 		return nil, err
 	}
 	for i, key := range keys {
-		n := len(s.expressionsOf(key))
+		n := len(c.expressionsOf(key))
 		switch {
 		case key[0] == '@':
 			texts[i] = quoteVariable(key[1:]) + " = " + values[0].literal(true)
@@ -213,7 +213,7 @@ func (s *session) readSettings(keys []string, changed map[string]parser.Assignme
 }
 
 // expressionsOf gives what has to be read for a setting.
-func (s *session) expressionsOf(key string) []string {
+func (c *serverConn) expressionsOf(key string) []string {
 	switch {
 	case key[0] == '@':
 		return []string{quoteVariable(key[1:])}

@@ -155,9 +155,6 @@ func (r *router) shards() []*Keyspace { return r.keyspace.EachShard() }
 
 // on runs something that answers the client from a leg.
 func (r *router) on(leg *session, run func() error) error {
-	if leg != r.s {
-		leg.out = r.s.out
-	}
 	leg.boundary, leg.sent = false, false
 	leg.answer.failed = false
 	r.last = leg
@@ -170,7 +167,6 @@ func (r *router) on(leg *session, run func() error) error {
 		r.settings.noteVariables(leg, r.assigned) // also when it failed: up to there they may be set
 		r.assigned = nil
 	}
-	r.s.out = leg.out
 	r.s.answer.failed = leg.answer.failed
 	if leg.answer.failed {
 		r.s.noteError(leg.answer.code)

@@ -6,123 +6,39 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"sync/atomic"
-	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
-
-	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/backend"
 )
 
-// session is one client, with the backend connection that is its own for as
+// session is one client, with the connection to a server that is its own for as
 // long as it lives: so transactions, variables, locks, temporary tables and
 // prepared statements behave as without a proxy. One goroutine runs it.
 type session struct {
-	srv      *Server
-	ctx      context.Context // ends when the server is closed for good
-	log      *slog.Logger
-	keyspace *Keyspace
-	user     string
+	*clientConn
+	*filler
 
-	front, back *wire
-	conn        *backend.Conn // that back reads from and writes to
-	id          uint32        // as the client knows its connection
-	threadID    atomic.Uint32 // the backend's own id of it
-	salt        []byte        // that proofs of a password begin with, for COM_CHANGE_USER
-	// frontSecure and backSecure say on which of both connections a password may be
-	// sent as it is.
-	frontSecure, backSecure bool
-	login                   backend.Login           // at the backend, where it is seqgate's own
-	account                 atomic.Pointer[Account] // of login, for other sessions; nil without a list of users
-	capabilities            uint64                  // what both sides have; MariaDB's extended ones in the upper half
-	mariaDB                 bool
-	peer                    bool // the client is another seqgate
+	srv   *Server
+	ctx   context.Context // ends when the server is closed for good
+	log   *slog.Logger
+	trace *tracing // nil: nobody is told
 
-	answer   response // of the command under way
-	tally    tally
-	trace    *tracing // nil: nobody is told
-	call     call     // of the server, for the statement under way
-	out      sender
-	state    sessionState
-	values   lastValues
-	left     *left          // what the client's latest statement has left, if seqgate has asked something since
-	failedBy *mysql.MyError // the error that seqgate has answered it with
-	stmts    map[uint32]*statement
-	lastStmt uint32                // the statement that the client prepared last, 0 when that failed
-	prepared bool                  // there was one that did not
-	localID  uint32                // of the latest statement that seqgate answers by itself
-	named    map[string]*namedStmt // those of SQL's PREPARE, by name
+	knewLastID bool // LAST_INSERT_ID() was known before the statement under way
+	lastIDLost bool // it was not, and has gone with a connection; see refuseLostID
 
-	insert parser.InsertStmt // reused from statement to statement
-	idsAt  []int             // where in scratch the ids of a statement are, or among its parameters
-	slots  []parser.Slot     // of a text, what its rows say of the id; empty when they leave it out
-
-	unfilled  *catalogEntry   // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
-	temporary map[string]bool // tables by schema.name that no temporary one hides, asked when the session may have such; nil: it has none
-	scratch   []byte
-
-	// boundary says that the backend has got whole commands only, so that another
-	// may be sent.
-	boundary bool
-	// sent says that nothing is left to be sent for the command under way.
-	sent       bool
-	halfClosed bool // the backend was told that no more commands come
-
-	lost       bool        // the backend connection has ended, and another is due
-	lostUnseen bool        // ... while the client waited for nothing
-	knewLastID bool        // LAST_INSERT_ID() was known before the statement under way
-	lastIDLost bool        // it was not, and has gone with a connection; see refuseLostID
-	keeps      bool        // a SELECT may have set a variable of the user's or taken a lock
-	settled    bool        // a statement may have made settings, locks or tables of the session's own
-	used       bool        // some command other than COM_PING was sent
-	unpoolable atomic.Bool // ... and one of those that no reset undoes
-
-	ends ends
-
-	leave func() // gives the user's place back
-
-	router  *router // of a client in front of sharded keyspaces; nil for others
-	legOf   *router // of a connection that the router has opened; nil for a client's own session
-	begun   bool    // of a leg: the router's transaction has begun on it
-	xid     string  // of a leg: its part of an XA transaction, as SQL has it; empty for none
-	applied int     // of a leg: how many changes of the router's settings it has
-	told    uint32  // of a leg: the id that the client is told of the statement being prepared; 0 for none
-	locked  bool    // of a leg: it may hold a lock of GET_LOCK()
-	// preceded says that a leg got what is of the next transaction alone.
-	preceded bool
-
-	loggedIn     time.Time           // when the client had logged in
-	lastCommand  byte                // that the client sent; 0 for none yet
-	lastPrepared uint32              // the prepared statement that it is about; 0 for none
-	looked       bool                // it was a pool's look at the connection; noted while the server drains
-	cursors      map[uint32]struct{} // prepared statements with rows left to be fetched
-	slow         slowLog
-
-	quiet     atomic.Int32 // how many looks of a Shutdown have seen no command since the latest one
-	corked    atomic.Bool  // what is written may wait for more
-	holds     bool         // the latest answer was corked from its begin, and is
-	busy      atomic.Bool  // a statement is under way, or a transaction is open
-	idleSince atomic.Int64 // it waits for a command since this time of the server's clock; 0: it does not
+	router *router // of a client in front of sharded keyspaces; nil for others
+	legOf  *router // of a connection that the router has opened; nil for a client's own session
 }
 
-// sender writes packets of seqgate's own making in answer to one command. In a
-// text of several statements that seqgate takes apart, each result but the last
-// says that more results follow, and sequence numbers run through.
-type sender struct {
-	sequence byte
-	silent   bool   // the client awaits no packet: its command has no answer, or has it
-	composed bool   // the command that is answered is seqgate's own
-	parts    bool   // statements are sent one by one
-	more     bool   // this is not the last of them
-	part     []byte // the one under way
-	rest     []byte // the text behind it
-	shift    byte   // by how much the client is ahead of the backend's sequence numbers
+func (s *serverConn) has(capability uint32) bool { return s.capabilities&uint64(capability) != 0 }
+
+func (s *serverConn) deprecateEOF() bool { return s.has(mysql.CLIENT_DEPRECATE_EOF) }
+
+// newSession has a client work on a server. The caller fills in where both belong.
+func newSession(client *clientConn, server *serverConn) *session {
+	s := &session{clientConn: client, filler: &filler{serverConn: server}, srv: client.srv, ctx: client.ctx, log: client.log, trace: client.trace}
+	server.owner = s
+	return s
 }
-
-func (s *session) has(capability uint32) bool { return s.capabilities&uint64(capability) != 0 }
-
-func (s *session) deprecateEOF() bool { return s.has(mysql.CLIENT_DEPRECATE_EOF) }
 
 // maxScratch is the largest buffer kept from one statement to the next, in bytes,
 // and maxSlots the most rows that memory is kept for.
@@ -226,7 +142,7 @@ func (s *session) idle() error {
 		s.lostUnseen = true
 	case s.ends.backEnded.Load():
 		return s.passLastWords()
-	case s.lost && s.ends.killed.Load():
+	case s.lost && s.killed.Load():
 		return io.EOF
 	}
 	if s.router != nil && s.router.lostOwn() {
@@ -312,29 +228,32 @@ var errAnswerBegun = errors.New("the server went away in the middle of an answer
 
 // replyOutOfOrder says that the packet with this number was expected in the
 // place of what the client sent, which both servers say under that number.
-func (s *session) replyOutOfOrder(want byte) error {
-	s.out.sequence = want
-	return s.reply(appendError(nil, mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
+func (c *clientConn) replyOutOfOrder(want byte) error {
+	c.out.sequence = want
+	return c.reply(appendError(nil, mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
 }
 
 // reply sends one packet of seqgate's own making to the client.
-func (s *session) reply(payload []byte) error {
-	b, next := appendPacket(nil, s.out.sequence, payload)
-	s.out.sequence = next
-	return s.writeFront(b)
+func (c *clientConn) reply(payload []byte) error {
+	b, next := appendPacket(nil, c.out.sequence, payload)
+	c.out.sequence = next
+	return c.writeFront(b)
 }
 
-// packetBuffer gives the session's own buffer, with room for a header.
-func (s *session) packetBuffer() []byte { return append(s.scratch[:0], 0, 0, 0, 0) }
+// packetBuffer gives the buffer for a command to the server, with room for a header.
+func (f *filler) packetBuffer() []byte { return append(f.scratch[:0], 0, 0, 0, 0) }
 
-// replyPacket sends a packet that was built in packetBuffer.
-func (s *session) replyPacket(b []byte) error {
+// replyBuffer gives the buffer for an answer to the client, with room for a header.
+func (c *clientConn) replyBuffer() []byte { return append(c.packet[:0], 0, 0, 0, 0) }
+
+// replyPacket sends a packet that was built in replyBuffer.
+func (c *clientConn) replyPacket(b []byte) error {
 	if len(b)-headerSize >= maxPayload {
-		return s.reply(b[headerSize:])
+		return c.reply(b[headerSize:])
 	}
-	putHeader(b, s.out.sequence)
-	s.out.sequence++
-	return s.writeFront(b)
+	putHeader(b, c.out.sequence)
+	c.out.sequence++
+	return c.writeFront(b)
 }
 
 func putHeader(b []byte, sequence byte) {
@@ -343,16 +262,16 @@ func putHeader(b []byte, sequence byte) {
 }
 
 // sendPacket sends a command that was built in packetBuffer.
-func (s *session) sendPacket(b []byte) error {
+func (c *serverConn) sendPacket(b []byte) error {
 	if len(b)-headerSize >= maxPayload {
-		return s.send(b[headerSize:])
+		return c.send(b[headerSize:])
 	}
 	putHeader(b, 0)
-	return s.writeBack(b)
+	return c.writeBack(b)
 }
 
-func (s *session) writeFront(b []byte) error {
-	if _, err := s.front.Write(b); err != nil {
+func (c *clientConn) writeFront(b []byte) error {
+	if _, err := c.front.Write(b); err != nil {
 		return &frontError{err}
 	}
 	return nil
@@ -360,12 +279,12 @@ func (s *session) writeFront(b []byte) error {
 
 // writeBack sends bytes to the backend. A server that stopped listening may
 // have said why before: that is the answer then.
-func (s *session) writeBack(b []byte) error {
+func (s *serverConn) writeBack(b []byte) error {
 	if s.trace != nil {
 		s.beginCall()
 	}
 	if s.lost {
-		if err := s.connected(); err != nil {
+		if err := s.owner.connected(); err != nil {
 			return err
 		}
 		if s.trace != nil {
@@ -382,7 +301,7 @@ func (s *session) writeBack(b []byte) error {
 }
 
 // lastWords reports whether the backend has sent something to be read.
-func (s *session) lastWords() bool {
+func (s *serverConn) lastWords() bool {
 	if len(s.back.unread()) > 0 {
 		return true
 	}
@@ -391,12 +310,12 @@ func (s *session) lastWords() bool {
 }
 
 // send sends a command of seqgate's own making.
-func (s *session) send(payload []byte) error {
+func (c *serverConn) send(payload []byte) error {
 	if len(payload) >= maxPayload {
-		return s.sendLong(payload)
+		return c.sendLong(payload)
 	}
 	b, _ := appendPacket(nil, 0, payload)
-	return s.writeBack(b)
+	return c.writeBack(b)
 }
 
 // relay passes the backend's answer on as it comes.
@@ -446,8 +365,8 @@ func (s *session) relayRest() error {
 
 // answerCut tells a failure before the first packet of an answer from one in
 // its middle.
-func (s *session) answerCut(err error) error {
-	if s.answer.phase == phaseFirst || s.answer.phase == phaseSingle || s.answer.phase == phasePrepare {
+func (c *serverConn) answerCut(err error) error {
+	if c.answer.phase == phaseFirst || c.answer.phase == phaseSingle || c.answer.phase == phasePrepare {
 		return &backendError{err}
 	}
 	return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, err)}
@@ -455,27 +374,27 @@ func (s *session) answerCut(err error) error {
 
 // drop reads the backend's answer to a statement of seqgate's own and shows it
 // to nobody. An error packet is a *serverError.
-func (s *session) drop(as shape) error {
-	before := s.answer
-	s.startAnswer(as)
-	err := s.dropRest()
-	before.status = s.answer.status
-	s.answer = before
+func (c *serverConn) drop(as shape) error {
+	before := c.answer
+	c.startAnswer(as)
+	err := c.dropRest()
+	before.status = c.answer.status
+	c.answer = before
 	return err
 }
 
 // dropRest reads what is left of an answer and shows it to nobody.
-func (s *session) dropRest() error {
+func (c *serverConn) dropRest() error {
 	var failed *serverError
-	for !s.answer.done() {
-		payload, size, err := s.follow()
+	for !c.answer.done() {
+		payload, size, err := c.follow()
 		if err != nil {
 			return &backendError{err}
 		}
-		if s.answer.failed {
+		if c.answer.failed {
 			failed = &serverError{append([]byte(nil), payload...)}
 		}
-		s.back.skip(size)
+		c.back.skip(size)
 	}
 	if failed != nil {
 		return failed
@@ -484,37 +403,37 @@ func (s *session) dropRest() error {
 }
 
 // follow reads the answer's next packet whole, which the caller skips.
-func (s *session) follow() (payload []byte, size int, err error) {
-	payload, size, _, err = s.back.packet(maxStatement)
+func (c *serverConn) follow() (payload []byte, size int, err error) {
+	payload, size, _, err = c.back.packet(maxStatement)
 	if err != nil {
 		return nil, 0, err
 	}
-	s.answer.scan(s.back.unread()[:size])
-	if s.answer.malformed {
+	c.answer.scan(c.back.unread()[:size])
+	if c.answer.malformed {
 		return nil, 0, errMalformedAnswer
 	}
-	if s.call.end != nil && s.answer.done() {
-		s.endAnswer()
+	if c.call.end != nil && c.answer.done() {
+		c.endAnswer()
 	}
 	return payload, size, nil
 }
 
 // followSingle reads an answer of one packet. Reports of progress that come before
 // it are passed on.
-func (s *session) followSingle() (payload []byte, size int, err error) {
-	s.startAnswer(shapeSingle)
+func (f *filler) followSingle() (payload []byte, size int, err error) {
+	f.startAnswer(shapeSingle)
 	for {
-		payload, size, err = s.follow()
+		payload, size, err = f.follow()
 		if err != nil {
 			return nil, 0, &backendError{err}
 		}
-		if s.answer.done() {
+		if f.answer.done() {
 			return payload, size, nil
 		}
-		if err := s.reply(payload); err != nil {
+		if err := f.owner.reply(payload); err != nil {
 			return nil, 0, err
 		}
-		s.back.skip(size)
+		f.back.skip(size)
 	}
 }
 

@@ -115,9 +115,9 @@ func (s *session) queryPart(attributes, sql []byte) error {
 }
 
 // split splits a text. The session is asked how it reads only if that matters.
-func (s *session) split(sql []byte) (spans []parser.Span, err error) {
-	if !s.state.environmentKnown {
-		readings := parser.Readings(sql, s.mariaDB)
+func (c *serverConn) split(sql []byte) (spans []parser.Span, err error) {
+	if !c.state.environmentKnown {
+		readings := parser.Readings(sql, c.mariaDB)
 		for i, m := range readings {
 			other, otherErr := parser.Split(nil, sql, m)
 			if i > 0 && (!slices.Equal(other, spans) || !sameReason(otherErr, err)) {
@@ -130,10 +130,10 @@ func (s *session) split(sql []byte) (spans []parser.Span, err error) {
 			return spans, err
 		}
 	}
-	if err := s.know(); err != nil {
+	if err := c.know(); err != nil {
 		return nil, err
 	}
-	return parser.Split(nil, sql, s.state.mode)
+	return parser.Split(nil, sql, c.state.mode)
 }
 
 // sameReason reports whether two errors of parser.Split are of one kind.
@@ -143,23 +143,23 @@ func sameReason(a, b error) bool {
 
 // mustSplit reports whether a statement of a text may need seqgate, so that the
 // text cannot go to the server as it is.
-func (s *session) mustSplit(sql []byte) (bool, error) {
+func (f *filler) mustSplit(sql []byte) (bool, error) {
 	calls := parser.MayCall(sql)
-	if !calls && (!mayNeedSeqgate(sql) && !s.executesNamed(sql) || !changesWhatFollows(sql) && s.writesElsewhere(sql, false)) {
+	if !calls && (!mayNeedSeqgate(sql) && !f.executesNamed(sql) || !changesWhatFollows(sql) && f.writesElsewhere(sql, false)) {
 		return false, nil
 	}
-	spans, err := s.split(sql)
+	spans, err := f.split(sql)
 	if errors.Is(err, parser.ErrModeChange) || err != nil && len(spans) > 1 {
 		return true, nil
 	}
 	if errors.Is(err, parser.ErrCompound) && parser.Sniff(sql) == parser.DDL {
-		return false, s.refuseBehindRoutines(sql)
+		return false, f.refuseBehindRoutines(sql)
 	}
 	if err != nil && !errors.Is(err, parser.ErrCompound) && changesWhatFollows(sql) {
 		return false, errNotRead
 	}
 	if err != nil {
-		return false, s.refuseBeside(sql)
+		return false, f.refuseBeside(sql)
 	}
 	for _, span := range spans {
 		part := sql[span.Start:span.End]
@@ -176,10 +176,10 @@ func (s *session) mustSplit(sql []byte) (bool, error) {
 				return true, nil
 			}
 		case parser.Insert, parser.Replace:
-			if s.temporary != nil {
+			if f.temporary != nil {
 				return true, nil // a function that a statement before it calls may drop what hides its table
 			}
-			if p, err := s.planTicket(s.planInsert(plan{}, part, false)); err != nil || p.kind != planPass {
+			if p, err := f.planTicket(f.planInsert(plan{}, part, false)); err != nil || p.kind != planPass {
 				return true, nil // its own turn tells
 			}
 		}

@@ -34,10 +34,10 @@ func (s *session) beginSlow() {
 }
 
 // noteText keeps the text of the command under way, which the client's buffer will not.
-func (s *session) noteText(sql []byte) {
-	s.noteLook(sql)
-	if s.srv.settings().SlowStatement > 0 {
-		s.slow.text = append([]byte(nil), sql[:min(len(sql), maxSlowText)]...)
+func (c *clientConn) noteText(sql []byte) {
+	c.noteLook(sql)
+	if c.srv.settings().SlowStatement > 0 {
+		c.slow.text = append([]byte(nil), sql[:min(len(sql), maxSlowText)]...)
 	}
 }
 
@@ -74,10 +74,10 @@ func (s *session) digest() string {
 	return ""
 }
 
-func (s *session) digestOf(sql []byte) string {
-	modes := parser.Readings(sql, s.mariaDB)
-	if s.state.environmentKnown {
-		modes = []parser.Mode{s.state.mode}
+func (c *serverConn) digestOf(sql []byte) string {
+	modes := parser.Readings(sql, c.mariaDB)
+	if c.state.environmentKnown {
+		modes = []parser.Mode{c.state.mode}
 	}
 	return string(parser.AppendDigest(nil, sql, modes))
 }
@@ -101,20 +101,20 @@ func (s *session) rememberDigest() {
 const statementIDEnd = 5
 
 // noteStatementID notes which prepared statement a command is about.
-func (s *session) noteStatementID() {
-	body := s.front.unread()[headerSize:]
-	s.lastCommand, s.lastPrepared, s.looked = body[0], 0, false
+func (c *clientConn) noteStatementID() {
+	body := c.front.unread()[headerSize:]
+	c.lastCommand, c.lastPrepared, c.looked = body[0], 0, false
 	switch body[0] {
 	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH, mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET:
 		if len(body) >= statementIDEnd {
-			s.lastPrepared = binary.LittleEndian.Uint32(body[1:])
+			c.lastPrepared = binary.LittleEndian.Uint32(body[1:])
 		}
 	}
 	switch body[0] {
 	case mysql.COM_STMT_CLOSE:
-		delete(s.slow.prepared, s.lastPrepared)
+		delete(c.slow.prepared, c.lastPrepared)
 	case comResetConnection, mysql.COM_CHANGE_USER:
-		s.slow.prepared = nil
+		c.slow.prepared = nil
 	}
 }
 

@@ -71,12 +71,12 @@ func (s *session) executeNamed(attributes []byte, st *namedStmt, using [][]byte)
 }
 
 // beforeSQL prepares the backend session for an execution.
-func (s *session) beforeSQL(st *statement, p *fillPlan) error {
+func (f *filler) beforeSQL(st *statement, p *fillPlan) error {
 	switch {
 	case !p.rewrites():
-		return s.before(st.effect)
+		return f.before(st.effect)
 	case !p.wrap:
-		return s.before(mayLook)
+		return f.before(mayLook)
 	}
 	return nil
 }
@@ -91,18 +91,18 @@ func appendUsing(dst []byte, using [][]byte) []byte {
 
 // openUsing counts the rows whose ids are open in an execution with these values,
 // and tells which they are. It gives the values with those of variables that are ids.
-func (s *session) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][]byte, open func(row int) bool, err error) {
+func (f *filler) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][]byte, open func(row int) bool, err error) {
 	if len(using) != st.params {
 		return nil, nil, mysql.NewDefaultError(mysql.ER_WRONG_ARGUMENTS, "EXECUTE")
 	}
-	if using, err = s.usingVariables(st, using); err != nil {
+	if using, err = f.usingVariables(st, using); err != nil {
 		return nil, nil, err
 	}
 	slots := slices.Clone(st.slots)
-	if err := s.judgeUsing(slots, p, using); err != nil {
+	if err := f.judgeUsing(slots, p, using); err != nil {
 		return nil, nil, err
 	}
-	strict := p.binding.mode(s.state.mode).Strict && !p.ignore
+	strict := p.binding.mode(f.state.mode).Strict && !p.ignore
 	for row := range slots {
 		slots[row] = p.binding.judge(slots[row], strict)
 		switch slots[row].State {
@@ -120,8 +120,8 @@ func (s *session) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][
 
 // judgeUsing judges those rows whose ids are values of EXECUTE's USING. The session
 // is asked for user variables.
-func (s *session) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) error {
-	mode := p.binding.mode(s.state.mode)
+func (f *filler) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) error {
+	mode := p.binding.mode(f.state.mode)
 	var rows []int
 	var variables [][]byte
 	for row, slot := range slots {
@@ -138,7 +138,7 @@ func (s *session) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) e
 	if len(variables) > maxOwnVariables {
 		return tooManyVariables(p.binding)
 	}
-	values, err := s.readVariables(variables, mode, p.ignore)
+	values, err := f.readVariables(variables, mode, p.ignore)
 	for i, v := range values {
 		slots[rows[i]] = v
 	}
@@ -147,14 +147,14 @@ func (s *session) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) e
 
 // fillUsing takes ids for the open rows and puts them among the values of USING.
 // MySQL takes user variables only, so they are put into some there.
-func (s *session) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool, using [][]byte) ([][]byte, error) {
-	if !s.mariaDB && p.open > maxOwnVariables {
+func (f *filler) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool, using [][]byte) ([][]byte, error) {
+	if !f.mariaDB && p.open > maxOwnVariables {
 		return nil, tooManyVariables(p.binding)
 	}
-	if err := s.takeIDs(p, open, nil); err != nil {
+	if err := f.takeIDs(p, open, nil); err != nil {
 		return nil, err
 	}
-	if s.mariaDB || p.open == 0 {
+	if f.mariaDB || p.open == 0 {
 		return withIDs(st.slots, using, open, func(n, _ int) []byte { return p.appendValue(nil, n) }), nil
 	}
 	set := []byte("SET ")
@@ -166,7 +166,7 @@ func (s *session) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool,
 		set = p.appendValue(append(append(set, variable...), " = "...), n)
 		return variable
 	})
-	return using, s.quietly(string(set))
+	return using, f.quietly(string(set))
 }
 
 func tooManyVariables(b *Binding) error {
@@ -201,8 +201,8 @@ func (s *session) executeImmediate(attributes []byte, st *statement, command, te
 
 // fillImmediate gives the EXECUTE IMMEDIATE of the text with its ids, and with the
 // values of USING whose places they do not take.
-func (s *session) fillImmediate(st *statement, p *fillPlan, open func(row int) bool, text []byte, using [][]byte) ([]byte, error) {
-	if err := s.takeIDs(p, open, nil); err != nil {
+func (f *filler) fillImmediate(st *statement, p *fillPlan, open func(row int) bool, text []byte, using [][]byte) ([]byte, error) {
+	if err := f.takeIDs(p, open, nil); err != nil {
 		return nil, err
 	}
 	n := 0
@@ -225,7 +225,7 @@ func (s *session) fillImmediate(st *statement, p *fillPlan, open func(row int) b
 		n++
 		return dst, true
 	}
-	filled := s.insert.AppendFilled(nil, text, p.binding.Column, value, s.fillOptions(p))
-	command := parser.AppendLiteral([]byte("EXECUTE IMMEDIATE "), filled, s.state.mode)
+	filled := f.insert.AppendFilled(nil, text, p.binding.Column, value, f.fillOptions(p))
+	command := parser.AppendLiteral([]byte("EXECUTE IMMEDIATE "), filled, f.state.mode)
 	return appendUsing(command, append(kept, using[taken:]...)), nil
 }

@@ -30,8 +30,8 @@ type namedStmt struct {
 func (st *namedStmt) filledName() string { return st.server + "_filled" }
 
 // executesNamed reports whether a text may execute such a statement, or give it up.
-func (s *session) executesNamed(sql []byte) bool {
-	return len(s.named) > 0 && mentionsAny(sql, "execute", "prepare")
+func (c *serverConn) executesNamed(sql []byte) bool {
+	return len(c.named) > 0 && mentionsAny(sql, "execute", "prepare")
 }
 
 // planCarrier plans MariaDB's EXECUTE IMMEDIATE, and refuses all else that carries
@@ -152,8 +152,8 @@ func mustChangePassword(err error) bool {
 
 // readSource evaluates the expression that PREPARE takes its text from. exact says
 // that the server reads the same bytes from a literal.
-func (s *session) readSource(expr []byte) (text []byte, exact bool, err error) {
-	row, err := s.queryRow(fmt.Sprintf("SELECT CAST(CHARSET(%[1]s) AS BINARY), COALESCE(CAST(%[1]s AS BINARY), '') LIMIT 1", expr), 2)
+func (c *serverConn) readSource(expr []byte) (text []byte, exact bool, err error) {
+	row, err := c.queryRow(fmt.Sprintf("SELECT CAST(CHARSET(%[1]s) AS BINARY), COALESCE(CAST(%[1]s AS BINARY), '') LIMIT 1", expr), 2)
 	if mustChangePassword(err) {
 		return nil, true, nil
 	}
@@ -163,7 +163,7 @@ func (s *session) readSource(expr []byte) (text []byte, exact bool, err error) {
 	text = []byte(row[1])
 	switch row[0] {
 	case "ucs2", "utf16", "utf16le", "utf32":
-		return s.readWide(expr)
+		return c.readWide(expr)
 	case "utf8mb4", "utf8mb3", "utf8":
 		// A literal is converted to utf8mb3 on MySQL, a variable is not.
 		return text, !slices.ContainsFunc(bytes.Runes(text), func(r rune) bool { return r > 0xffff }), nil
@@ -173,13 +173,13 @@ func (s *session) readSource(expr []byte) (text []byte, exact bool, err error) {
 
 // readWide is readSource for a text in a character set of two or four bytes. The server
 // converts it to the client's before it prepares it, which changes nothing of ASCII.
-func (s *session) readWide(expr []byte) (text []byte, exact bool, err error) {
-	row, err := s.queryRow(fmt.Sprintf("SELECT COALESCE(CAST(CONVERT(%s USING utf8mb4) AS BINARY), '') LIMIT 1", expr), 1)
+func (c *serverConn) readWide(expr []byte) (text []byte, exact bool, err error) {
+	row, err := c.queryRow(fmt.Sprintf("SELECT COALESCE(CAST(CONVERT(%s USING utf8mb4) AS BINARY), '') LIMIT 1", expr), 1)
 	if err != nil {
 		return nil, false, err
 	}
 	text = []byte(row[0])
-	if tables, ok := parser.Writes(nil, text, s.state.mode); !parser.IsASCII(text) && (!ok || slices.ContainsFunc(tables, namedOutsideASCII)) {
+	if tables, ok := parser.Writes(nil, text, c.state.mode); !parser.IsASCII(text) && (!ok || slices.ContainsFunc(tables, namedOutsideASCII)) {
 		return nil, false, errNotRead // its table may be another one for the server
 	}
 	return text, parser.IsASCII(text), nil
@@ -189,11 +189,11 @@ func namedOutsideASCII(t parser.Table) bool { return !parser.IsASCII([]byte(t.Sc
 
 // checkReading refuses a text for a sequenced table that the server may read in
 // another way than seqgate: it converts what is outside ASCII.
-func (s *session) checkReading(text []byte, exact bool, b *Binding) error {
+func (c *serverConn) checkReading(text []byte, exact bool, b *Binding) error {
 	if parser.IsASCII(text) {
 		return nil
 	}
-	row, err := s.queryRow("SELECT CAST(@@character_set_client AS BINARY), CAST(@@character_set_connection AS BINARY) LIMIT 1", 2)
+	row, err := c.queryRow("SELECT CAST(@@character_set_client AS BINARY), CAST(@@character_set_connection AS BINARY) LIMIT 1", 2)
 	if err != nil {
 		return err
 	}
@@ -207,11 +207,11 @@ func (s *session) checkReading(text []byte, exact bool, b *Binding) error {
 }
 
 // rememberNamed notes what was prepared under a client's name.
-func (s *session) rememberNamed(name string, st *namedStmt) {
-	if s.named == nil {
-		s.named = make(map[string]*namedStmt)
+func (c *serverConn) rememberNamed(name string, st *namedStmt) {
+	if c.named == nil {
+		c.named = make(map[string]*namedStmt)
 	}
-	s.named[name] = st
+	c.named[name] = st
 }
 
 // prepareNamed prepares an INSERT into a sequenced table. raw is the client's name
@@ -250,8 +250,8 @@ func (s *session) prepareNamed(attributes []byte, name string, raw []byte, st *n
 }
 
 // prepareText gives a PREPARE of the text.
-func (s *session) prepareText(before []byte, name string, text []byte) []byte {
-	return parser.AppendLiteral(fmt.Appendf(before, "PREPARE %s FROM ", name), text, s.state.mode)
+func (c *serverConn) prepareText(before []byte, name string, text []byte) []byte {
+	return parser.AppendLiteral(fmt.Appendf(before, "PREPARE %s FROM ", name), text, c.state.mode)
 }
 
 // prepareOther passes a PREPARE on: of an INSERT into a table without a sequence,
@@ -271,21 +271,21 @@ func (s *session) prepareOther(attributes []byte, name string, st *statement, co
 }
 
 // forgetNamed gives up what a client's name stands for.
-func (s *session) forgetNamed(name string) error {
-	st := s.named[name]
-	delete(s.named, name)
+func (c *serverConn) forgetNamed(name string) error {
+	st := c.named[name]
+	delete(c.named, name)
 	if st == nil || st.fill == nil {
 		return nil
 	}
-	err := s.deallocate(st.server)
+	err := c.deallocate(st.server)
 	if st.twin {
-		err = errors.Join(err, s.deallocate(st.filledName()))
+		err = errors.Join(err, c.deallocate(st.filledName()))
 	}
 	return err
 }
 
-func (s *session) deallocate(server string) error {
-	return ignoreRefusal(s.quietly("DEALLOCATE PREPARE " + server))
+func (c *serverConn) deallocate(server string) error {
+	return ignoreRefusal(c.quietly("DEALLOCATE PREPARE " + server))
 }
 
 // ignoreRefusal keeps failures of the connection only.

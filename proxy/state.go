@@ -40,20 +40,20 @@ func (s *session) beginAnew(state sessionState) {
 }
 
 // know asks the backend for the settings that say how SQL text reads.
-func (s *session) know() error {
-	if s.state.environmentKnown {
+func (c *serverConn) know() error {
+	if c.state.environmentKnown {
 		return nil
 	}
-	return s.ask()
+	return c.ask()
 }
 
 // knowLastID asks for LAST_INSERT_ID() too: a filled statement may have to set
 // it back.
-func (s *session) knowLastID() error {
-	if s.state.environmentKnown && s.state.lastIDKnown {
+func (c *serverConn) knowLastID() error {
+	if c.state.environmentKnown && c.state.lastIDKnown {
 		return nil
 	}
-	return s.ask()
+	return c.ask()
 }
 
 // askSession reads each fact as bytes of UTF-8, whatever character set the client
@@ -67,53 +67,53 @@ var askSession = func() string {
 }()
 
 // ask asks the backend for all that is not known of the session.
-func (s *session) ask() error {
-	row, err := s.queryRow(askSession, 6)
+func (c *serverConn) ask() error {
+	row, err := c.queryRow(askSession, 6)
 	if err != nil {
 		return err
 	}
-	if s.state.ids, err = readIDSettings(row[4], row[5]); err != nil {
+	if c.state.ids, err = readIDSettings(row[4], row[5]); err != nil {
 		return err
 	}
-	s.state.mode = parser.NewMode(row[0], row[1], s.mariaDB)
-	s.state.database = row[2]
-	s.state.environmentKnown, s.state.databaseKnown = true, true
-	if !s.state.lastIDKnown {
+	c.state.mode = parser.NewMode(row[0], row[1], c.mariaDB)
+	c.state.database = row[2]
+	c.state.environmentKnown, c.state.databaseKnown = true, true
+	if !c.state.lastIDKnown {
 		id, err := strconv.ParseUint(row[3], 10, 64)
 		if err != nil {
 			return fmt.Errorf("read LAST_INSERT_ID(): %w", err)
 		}
-		s.state.lastID, s.state.lastIDKnown, s.state.restore = id, true, false
+		c.state.lastID, c.state.lastIDKnown, c.state.restore = id, true, false
 	}
 	return nil
 }
 
 // setLastID notes what LAST_INSERT_ID() has to give from now on; actual is what
 // the backend's gives.
-func (s *session) setLastID(want, actual uint64) {
-	s.state.lastID, s.state.lastIDKnown, s.state.restore = want, true, want != actual
+func (c *serverConn) setLastID(want, actual uint64) {
+	c.state.lastID, c.state.lastIDKnown, c.state.restore = want, true, want != actual
 }
 
 // restoreLastID sets the backend's LAST_INSERT_ID() before a statement that may
 // look at it.
-func (s *session) restoreLastID() error { return s.restoreBy("DO") }
+func (c *serverConn) restoreLastID() error { return c.restoreBy("DO") }
 
 // restoreBy restores it by DO, behind which ROW_COUNT() is 0, or by SELECT, behind which it is -1.
-func (s *session) restoreBy(verb string) error {
-	if !s.state.restore {
+func (c *serverConn) restoreBy(verb string) error {
+	if !c.state.restore {
 		return nil
 	}
-	if err := s.quietly(fmt.Sprintf("%s LAST_INSERT_ID(%d)", verb, s.state.lastID)); err != nil {
+	if err := c.quietly(fmt.Sprintf("%s LAST_INSERT_ID(%d)", verb, c.state.lastID)); err != nil {
 		return err
 	}
-	s.state.restore = false
+	c.state.restore = false
 	return nil
 }
 
 // noAttributes stands before the text of a COM_QUERY that has no query
 // attributes, where the server expects some.
-func (s *session) noAttributes() string {
-	if s.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
+func (c *serverConn) noAttributes() string {
+	if c.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
 		return "\x00\x01"
 	}
 	return ""
@@ -211,9 +211,9 @@ func keptByInsert(kind parser.Kind, sql []byte) effect {
 
 // effectOf is that of a statement in this session: only MariaDB has a USE in
 // routines and prepared statements.
-func (s *session) effectOf(kind parser.Kind, sql []byte) effect {
+func (c *serverConn) effectOf(kind parser.Kind, sql []byte) effect {
 	e := effectOf(kind, sql)
-	if !s.mariaDB && (kind == parser.Call || kind == parser.Execute) {
+	if !c.mariaDB && (kind == parser.Call || kind == parser.Execute) {
 		e &^= mayChangeDatabase
 	}
 	return e
@@ -250,70 +250,70 @@ func effectOfSet(sql []byte) effect {
 }
 
 // before prepares the backend session for a statement with this effect.
-func (s *session) before(e effect) error {
-	s.noteKnown()
+func (f *filler) before(e effect) error {
+	f.owner.noteKnown()
 	switch {
-	case e&mayLook == 0 || !s.state.restore:
+	case e&mayLook == 0 || !f.state.restore:
 		return nil
 	case e&readsRowCount != 0: // prepared; in a text withLeft has put it in its place
-		row, err := s.queryRow("SELECT "+bytesOf("ROW_COUNT()")+" LIMIT 1", 1)
+		row, err := f.queryRow("SELECT "+bytesOf("ROW_COUNT()")+" LIMIT 1", 1)
 		if err != nil {
 			return err
 		}
 		if row[0] == "-1" {
-			return s.restoreBy("SELECT")
+			return f.restoreBy("SELECT")
 		}
 	}
-	return s.restoreLastID()
+	return f.restoreLastID()
 }
 
 // after forgets what a statement with this effect may have changed.
-func (s *session) after(e effect) {
-	if s.unfilled != nil {
-		s.checkUnfilled()
+func (c *serverConn) after(e effect) {
+	if c.unfilled != nil {
+		c.checkUnfilled()
 	}
 	if e&(mayChangeSettings|makesTemporary|changesVariables) != 0 {
-		s.settled = true
+		c.settled = true
 	}
-	s.keeps = s.keeps || e&keepsSomething != 0
+	c.keeps = c.keeps || e&keepsSomething != 0
 	if e&mayChangeLastID != 0 {
-		s.state.lastIDKnown = false
+		c.state.lastIDKnown = false
 	}
 	if e&mayChangeSettings != 0 {
-		s.state.environmentKnown = false
+		c.state.environmentKnown = false
 	}
-	if e&mayChangeIDs != 0 || s.state.ids.forced != 0 {
-		s.forgetIDSettings()
+	if e&mayChangeIDs != 0 || c.state.ids.forced != 0 {
+		c.forgetIDSettings()
 	}
 	if e&mayChangeDatabase != 0 {
-		s.state.environmentKnown, s.state.databaseKnown = false, false
+		c.state.environmentKnown, c.state.databaseKnown = false, false
 	}
 	if e&changesSchema != 0 {
-		s.srv.catalog.Forget()
+		c.srv.catalog.Forget()
 	}
-	if e&makesTemporary != 0 || e&changesSchema != 0 && s.temporary != nil {
-		s.noteTemporary()
+	if e&makesTemporary != 0 || e&changesSchema != 0 && c.temporary != nil {
+		c.noteTemporary()
 	}
 }
 
 // quietly runs a statement of seqgate's own in the client's backend session. An
 // error of the server's is a *serverError.
-func (s *session) quietly(sql string) error {
-	if err := s.sendText(sql); err != nil {
+func (c *serverConn) quietly(sql string) error {
+	if err := c.sendText(sql); err != nil {
 		return err
 	}
-	return s.drop(shapeResults)
+	return c.drop(shapeResults)
 }
 
 // queryRow runs a statement of seqgate's own in the client's backend session
 // and gives its only row; NULL is the empty string.
-func (s *session) queryRow(sql string, columns int) ([]string, error) {
-	if err := s.send(append([]byte{mysql.COM_QUERY}, s.noAttributes()+sql...)); err != nil {
+func (c *serverConn) queryRow(sql string, columns int) ([]string, error) {
+	if err := c.send(append([]byte{mysql.COM_QUERY}, c.noAttributes()+sql...)); err != nil {
 		return nil, err
 	}
-	rows := s.answer.rows
-	payload, err := s.readRow()
-	s.answer.rows = rows // this one was not for the client
+	rows := c.answer.rows
+	payload, err := c.readRow()
+	c.answer.rows = rows // this one was not for the client
 	if err != nil {
 		return nil, err
 	}
@@ -326,8 +326,8 @@ func (s *session) queryRow(sql string, columns int) ([]string, error) {
 
 // readRow reads the answer to a query of seqgate's own, and gives its last row as
 // it came; nil when there is none.
-func (s *session) readRow() (row []byte, err error) {
-	err = s.readOwn(nil, func(payload []byte) error {
+func (c *serverConn) readRow() (row []byte, err error) {
+	err = c.readOwn(nil, func(payload []byte) error {
 		row = bytes.Clone(payload)
 		return nil
 	})
@@ -340,32 +340,32 @@ func (s *session) readRow() (row []byte, err error) {
 // readOwn reads the answer to a query of seqgate's own to its end: column, if not nil,
 // gets each definition, and row each row. An error of the server's is a *serverError,
 // and leaves the session's status as it was.
-func (s *session) readOwn(column, row func(payload []byte) error) error {
-	status, rows := s.answer.status, s.answer.rows
-	defer func() { s.answer.rows = rows }()
-	s.startAnswer(shapeResults)
+func (c *serverConn) readOwn(column, row func(payload []byte) error) error {
+	status, rows := c.answer.status, c.answer.rows
+	defer func() { c.answer.rows = rows }()
+	c.startAnswer(shapeResults)
 	var failed error
-	for !s.answer.done() {
-		phase := s.answer.phase
-		payload, size, err := s.follow()
+	for !c.answer.done() {
+		phase := c.answer.phase
+		payload, size, err := c.follow()
 		if err != nil {
 			return &backendError{err}
 		}
 		switch {
-		case s.answer.failed:
+		case c.answer.failed:
 			failed = &serverError{bytes.Clone(payload)}
 		case phase == phaseColumns && column != nil:
 			err = column(payload)
-		case phase == phaseRows && !s.answer.done():
+		case phase == phaseRows && !c.answer.done():
 			err = row(payload)
 		}
 		if err != nil {
 			return err
 		}
-		s.back.skip(size)
+		c.back.skip(size)
 	}
 	if failed != nil {
-		s.answer.status = status
+		c.answer.status = status
 	}
 	return failed
 }

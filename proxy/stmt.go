@@ -145,10 +145,10 @@ func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err er
 
 // parameterText gives the statement with a parameter in the place of each id
 // that is open or may be.
-func (s *session) parameterText(sql []byte, p *fillPlan) []byte {
+func (f *filler) parameterText(sql []byte, p *fillPlan) []byte {
 	wrap := p.wrap
 	value := func(dst []byte, row int) ([]byte, bool) {
-		if state := s.slots[row].State; state != parser.Open && state != parser.Param {
+		if state := f.slots[row].State; state != parser.Open && state != parser.Param {
 			return dst, false
 		}
 		if wrap {
@@ -157,7 +157,7 @@ func (s *session) parameterText(sql []byte, p *fillPlan) []byte {
 		}
 		return append(dst, '?'), true
 	}
-	return s.insert.AppendFilled(nil, sql, p.binding.Column, value, s.fillOptions(p))
+	return f.insert.AppendFilled(nil, sql, p.binding.Column, value, f.fillOptions(p))
 }
 
 // prepareTwice sends the second text behind the first, which is under way. It reports
@@ -215,28 +215,28 @@ func (s *session) relayPrepare(st *statement) (bool, error) {
 
 // notePrepared notes that the connection has a statement of the client's. Those of a
 // routed session are prepared again on another connection.
-func (s *session) notePrepared(id uint32) {
-	s.lastStmt, s.prepared = id, s.prepared || s.told == 0
+func (c *serverConn) notePrepared(id uint32) {
+	c.lastStmt, c.prepared = id, c.prepared || c.told == 0
 }
 
 // toldID gives the id by which the client is to know a statement.
-func (s *session) toldID(id uint32) uint32 {
-	if s.told != 0 {
-		return s.told
+func (c *serverConn) toldID(id uint32) uint32 {
+	if c.told != 0 {
+		return c.told
 	}
 	return id
 }
 
 // remember keeps a statement by its id at the backend. Those of a routed session are
 // kept by the router.
-func (s *session) remember(st *statement) {
-	if s.told != 0 {
+func (c *serverConn) remember(st *statement) {
+	if c.told != 0 {
 		return
 	}
-	if s.stmts == nil {
-		s.stmts = make(map[uint32]*statement)
+	if c.stmts == nil {
+		c.stmts = make(map[uint32]*statement)
 	}
-	s.stmts[st.id] = st
+	c.stmts[st.id] = st
 }
 
 // preparedOK is the fixed part of a COM_STMT_PREPARE_OK.
@@ -258,13 +258,13 @@ func parsePrepared(payload []byte) (ok preparedOK, accepted bool) {
 }
 
 // readPrepared reads the answer to a COM_STMT_PREPARE of seqgate's own.
-func (s *session) readPrepared() (preparedOK, error) {
-	payload, _, _, err := s.back.packet(maxStatement)
+func (c *serverConn) readPrepared() (preparedOK, error) {
+	payload, _, _, err := c.back.packet(maxStatement)
 	if err != nil {
 		return preparedOK{}, &backendError{err}
 	}
 	ok, _ := parsePrepared(payload)
-	return ok, s.drop(shapePrepare)
+	return ok, c.drop(shapePrepare)
 }
 
 // lastPrepared stands for the statement prepared last, in MariaDB's protocol
@@ -368,8 +368,8 @@ func (s *session) closeStmt() error {
 	return nil
 }
 
-func (s *session) sendClose(id uint32) error {
-	return s.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_CLOSE}, id))
+func (c *serverConn) sendClose(id uint32) error {
+	return c.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_CLOSE}, id))
 }
 
 // resetStmt drops what was sent ahead for a statement.
@@ -401,9 +401,9 @@ func (s *session) resetStmt() error {
 	return s.resetBackend(st.filled)
 }
 
-func (s *session) resetBackend(id uint32) error {
-	if err := s.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_RESET}, id)); err != nil {
+func (c *serverConn) resetBackend(id uint32) error {
+	if err := c.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_RESET}, id)); err != nil {
 		return err
 	}
-	return s.drop(shapeSingle)
+	return c.drop(shapeSingle)
 }

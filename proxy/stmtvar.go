@@ -25,29 +25,29 @@ type idVariables struct {
 // variablesOf finds the user variables that are ids in the INSERT in s.insert. Those
 // of a text are judged at once, and it is reported whether there are any; those of a
 // prepared statement are given, nil for none.
-func (s *session) variablesOf(sql []byte, b *Binding, prepared bool) (judged bool, bound *idVariables, err error) {
+func (f *filler) variablesOf(sql []byte, b *Binding, prepared bool) (judged bool, bound *idVariables, err error) {
 	if b.approximate {
 		return false, nil, nil // they are refused: ROUND takes a half for 1
 	}
 	if prepared {
-		bound, err = s.findVariables(sql, b)
+		bound, err = f.findVariables(sql, b)
 	} else {
-		judged, err = s.resolveVariables(sql, b)
+		judged, err = f.resolveVariables(sql, b)
 	}
 	return judged, bound, err
 }
 
 // findVariables notes the rows of the INSERT in s.insert whose ids are user
 // variables, nil for none, and makes parameters of them in s.slots.
-func (s *session) findVariables(sql []byte, b *Binding) (*idVariables, error) {
+func (f *filler) findVariables(sql []byte, b *Binding) (*idVariables, error) {
 	var v idVariables
-	for row := range s.slots {
-		slot := &s.slots[row]
+	for row := range f.slots {
+		slot := &f.slots[row]
 		slot.Param += len(v.at)
 		if slot.State != parser.Unknown {
 			continue
 		}
-		name := s.insert.Variable(sql, row)
+		name := f.insert.Variable(sql, row)
 		switch {
 		case name == nil:
 			continue // it is refused for this
@@ -97,11 +97,11 @@ func (v *idVariables) index(i int) int {
 
 // withVariables gives the parameters of an execution, with what the variables hold
 // now among them.
-func (s *session) withVariables(st *statement, params []param) ([]param, error) {
+func (f *filler) withVariables(st *statement, params []param) ([]param, error) {
 	if st.fill.bound == nil {
 		return params, nil
 	}
-	held, err := s.askVariables(st.fill.bound.names)
+	held, err := f.askVariables(st.fill.bound.names)
 	if err != nil {
 		return nil, err
 	}
@@ -123,11 +123,11 @@ func variableParam(held string) param {
 
 // usingVariables gives the values of an EXECUTE in SQL, with copies of the variables
 // among them.
-func (s *session) usingVariables(st *statement, using [][]byte) ([][]byte, error) {
+func (f *filler) usingVariables(st *statement, using [][]byte) ([][]byte, error) {
 	if st.fill.bound == nil {
 		return using, nil
 	}
-	copies, err := s.copyVariables(st.fill.bound.names)
+	copies, err := f.copyVariables(st.fill.bound.names)
 	if err != nil {
 		return nil, err
 	}
@@ -135,13 +135,13 @@ func (s *session) usingVariables(st *statement, using [][]byte) ([][]byte, error
 }
 
 // copyVariables copies user variables to ones of seqgate's own, and gives those.
-func (s *session) copyVariables(names [][]byte) ([][]byte, error) {
+func (c *serverConn) copyVariables(names [][]byte) ([][]byte, error) {
 	copies, set := make([][]byte, len(names)), make([]string, len(names))
 	for i, name := range names {
 		copies[i] = fmt.Appendf(nil, copiedVariable, i)
 		set[i] = fmt.Sprintf("%s = %s", copies[i], name)
 	}
-	return copies, s.quietly("SET " + strings.Join(set, ", "))
+	return copies, c.quietly("SET " + strings.Join(set, ", "))
 }
 
 func tooManyIDVariables(b *Binding) error {

@@ -56,11 +56,11 @@ func isSyntaxError(err error) bool {
 
 // serversError gives the server's own error for a statement that was refused with err
 // because of its text, if the server does not take it either; else err.
-func (s *session) serversError(err error, sql []byte) error {
+func (c *serverConn) serversError(err error, sql []byte) error {
 	if !isUnread(err) {
 		return err
 	}
-	its := s.tryPrepare(sql)
+	its := c.tryPrepare(sql)
 	var refused *serverError
 	switch {
 	case its == nil:
@@ -73,11 +73,11 @@ func (s *session) serversError(err error, sql []byte) error {
 
 // syntaxError gives the server's syntax error for the client's own text in the place of
 // the one for what was made of it.
-func (s *session) syntaxError(err error, sql []byte) error {
+func (c *serverConn) syntaxError(err error, sql []byte) error {
 	if len(sql) == 0 || !isSyntaxError(err) {
 		return err
 	}
-	its := s.tryPrepare(sql)
+	its := c.tryPrepare(sql)
 	if isSyntaxError(its) || isConnectionFailure(its) {
 		return its
 	}
@@ -86,12 +86,12 @@ func (s *session) syntaxError(err error, sql []byte) error {
 
 // tryPrepare prepares a text at the server and gives it up again. The error is the
 // server's, or one of the connection.
-func (s *session) tryPrepare(sql []byte) error {
-	status := s.answer.status
-	ok, err := s.prepareBackend(sql)
-	s.answer.status = status
+func (c *serverConn) tryPrepare(sql []byte) error {
+	status := c.answer.status
+	ok, err := c.prepareBackend(sql)
+	c.answer.status = status
 	if err == nil {
-		err = s.sendClose(ok.id)
+		err = c.sendClose(ok.id)
 	}
 	return err
 }

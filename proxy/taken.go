@@ -41,18 +41,18 @@ func (p *fillPlan) learnsTaken() bool {
 
 // repeats reports whether the statement in s.insert, with this text, may be run twice
 // without anybody seeing it, when the first run was undone.
-func (s *session) repeats(sql []byte, p *fillPlan) bool {
+func (f *filler) repeats(sql []byte, p *fillPlan) bool {
 	return p.binding.Transactional && !p.ignore && !p.upsert && !p.replace && !p.fromQuery && !p.returning && !p.variables && p.bound == nil &&
-		!p.readsLastID && bytes.IndexByte(sql, '@') < 0 && !readsDiagnostics(sql) && callsPlainly(sql, s.insert.Table)
+		!p.readsLastID && bytes.IndexByte(sql, '@') < 0 && !readsDiagnostics(sql) && callsPlainly(sql, f.insert.Table)
 }
 
 // repeatsSent reports whether the statement that was sent may be sent again.
-func (s *session) repeatsSent(p *fillPlan) bool {
+func (f *filler) repeatsSent(p *fillPlan) bool {
 	switch {
 	case p.highest > 0:
 		return false // one of its own ids may be the one
 	case p.sent == sentText:
-		return s.repeats(s.scratch[headerSize:], p)
+		return f.repeats(f.scratch[headerSize:], p)
 	}
 	return p.sent == sentExecute
 }
@@ -135,14 +135,14 @@ func (s *session) repeatTaken(p *fillPlan, t target, ok okPacket, err error) (ok
 
 // skipTaken skips ids that are in the table, if a server's error says that one of the
 // statement's is. It reports whether that was so.
-func (s *session) skipTaken(p *fillPlan, t target, err error) bool {
+func (f *filler) skipTaken(p *fillPlan, t target, err error) bool {
 	var refused *serverError
 	if !p.learnsTaken() || !errors.As(err, &refused) || refused.code() != mysql.ER_DUP_ENTRY && refused.code() != mysql.ER_DUP_ENTRY_WITH_KEY_NAME {
 		return false
 	}
 	for _, n := range numbersIn([]byte(refused.text())) {
 		if n >= uint64(p.first) && n <= uint64(p.id(int(p.open)-1)) {
-			return s.skipStored(p, t, p.first)
+			return f.skipStored(p, t, p.first)
 		}
 	}
 	return false
@@ -150,18 +150,18 @@ func (s *session) skipTaken(p *fillPlan, t target, err error) bool {
 
 // mayBeTaken looks after a statement that succeeded, but left rows out or changed others,
 // where no error tells whether that was because of its ids. It skips only.
-func (s *session) mayBeTaken(p *fillPlan, t target, ok okPacket) bool {
+func (f *filler) mayBeTaken(p *fillPlan, t target, ok okPacket) bool {
 	if !p.learnsTaken() || !p.leftOut(ok) {
 		return false
 	}
 	if p.upsert && p.rows == 1 && p.wrap {
 		if ok.insertID == uint64(p.first) {
-			s.skipStored(p, t, p.first)
+			f.skipStored(p, t, p.first)
 		}
 		return false
 	}
-	if s.srv.looked.due(p.binding.Sequence.String()+" "+p.binding.Table, time.Now()) {
-		s.look(p, t, 0)
+	if f.srv.looked.due(p.binding.Sequence.String()+" "+p.binding.Table, time.Now()) {
+		f.look(p, t, 0)
 	}
 	return false
 }
@@ -181,11 +181,11 @@ func (p *fillPlan) leftOut(ok okPacket) bool {
 // skipStored has the sequence skip the ids in memory up to the largest of those from one
 // on that is in the table. It reports false when there is none, or it could not be asked
 // in time.
-func (s *session) skipStored(p *fillPlan, t target, from int64) bool {
+func (f *filler) skipStored(p *fillPlan, t target, from int64) bool {
 	timer := time.NewTimer(lookLimit)
 	defer timer.Stop()
 	select {
-	case found := <-s.look(p, t, from):
+	case found := <-f.look(p, t, from):
 		return found
 	case <-timer.C:
 		return false
@@ -193,13 +193,13 @@ func (s *session) skipStored(p *fillPlan, t target, from int64) bool {
 }
 
 // look is skipStored for who does not wait. from is 0 for the ids in memory alone.
-func (s *session) look(p *fillPlan, t target, from int64) <-chan bool {
+func (f *filler) look(p *fillPlan, t target, from int64) <-chan bool {
 	found := make(chan bool, 1)
 	b, last := p.binding, p.id(int(p.open)-1)
 	if from == 0 {
 		last = 0
 	}
-	ctx, k, srv, log := s.ctx, s.keyspace, s.srv, s.log // the session may be elsewhere by then
+	ctx, k, srv, log := f.ctx, f.keyspace, f.srv, f.log // the session may be elsewhere by then
 	go func() {
 		skipped, err := srv.skipStored(ctx, k, t, b, from, last)
 		if err != nil && !errors.Is(err, context.Canceled) {
@@ -247,14 +247,14 @@ func (s *Server) skipStored(ctx context.Context, k *Keyspace, t target, b *Bindi
 
 // hasTriggers reports whether an INSERT into the table runs others, whose effects may
 // stay where the statement is undone.
-func (s *session) hasTriggers(t target) bool {
-	ctx, cancel := context.WithTimeout(s.ctx, lookLimit)
+func (f *filler) hasTriggers(t target) bool {
+	ctx, cancel := context.WithTimeout(f.ctx, lookLimit)
 	defer cancel()
 	var n int
-	if !seesTriggers(ctx, s.keyspace.DB, t.schema) {
+	if !seesTriggers(ctx, f.keyspace.DB, t.schema) {
 		return true
 	}
-	err := s.keyspace.DB.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION = 'INSERT'",
+	err := f.keyspace.DB.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION = 'INSERT'",
 		t.schema, t.table).Scan(&n)
 	return err != nil || n > 0
 }
@@ -280,44 +280,44 @@ func seesTriggers(ctx context.Context, db *sql.DB, schema string) bool {
 }
 
 // sendAgain sends the statement in s.scratch with other ids.
-func (s *session) sendAgain(p *fillPlan) error {
+func (f *filler) sendAgain(p *fillPlan) error {
 	old := *p
-	if err := s.takeBlock(p); err != nil {
+	if err := f.takeBlock(p); err != nil {
 		return err
 	}
-	s.noteIDs(p.open)
+	f.noteIDs(p.open)
 	if p.sent == sentExecute {
-		return s.executeAgain(p)
+		return f.executeAgain(p)
 	}
-	body := bytes.Clone(s.scratch)
-	s.scratch = s.scratch[:0]
+	body := bytes.Clone(f.scratch)
+	f.scratch = f.scratch[:0]
 	at := 0
-	for n, begin := range s.idsAt {
-		s.scratch = p.appendOpen(append(s.scratch, body[at:begin]...), n)
+	for n, begin := range f.idsAt {
+		f.scratch = p.appendOpen(append(f.scratch, body[at:begin]...), n)
 		at = begin + len(old.appendOpen(nil, n))
 	}
-	s.scratch = append(s.scratch, body[at:]...)
-	return s.sendPacket(s.scratch)
+	f.scratch = append(f.scratch, body[at:]...)
+	return f.sendPacket(f.scratch)
 }
 
 // executeAgain sends the COM_STMT_EXECUTE in s.scratch with other ids, which are
 // parameters of 8 bytes.
-func (s *session) executeAgain(p *fillPlan) error {
+func (f *filler) executeAgain(p *fillPlan) error {
 	const header = 10
-	r := paramReader{b: s.scratch[headerSize:], at: header}
+	r := paramReader{b: f.scratch[headerSize:], at: header}
 	count := uint64(p.sentParams)
-	if s.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
+	if f.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
 		count = r.number()
 	}
-	params := r.readParams(count, s.has(mysql.CLIENT_QUERY_ATTRIBUTES), nil, nil)
+	params := r.readParams(count, f.has(mysql.CLIENT_QUERY_ATTRIBUTES), nil, nil)
 	if r.bad {
 		return malformedExecute()
 	}
-	for n, i := range s.idsAt {
+	for n, i := range f.idsAt {
 		if i >= len(params) || len(params[i].value) != 8 {
 			return malformedExecute()
 		}
 		binary.LittleEndian.PutUint64(params[i].value, uint64(p.id(n)))
 	}
-	return s.sendPacket(s.scratch)
+	return f.sendPacket(f.scratch)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -26,7 +25,6 @@ type tally struct {
 	several []*session            // those of the router when the command began
 	planned meter.Kind            // of the statement being prepared
 	kinds   map[uint32]meter.Kind // of prepared statements, by id
-	open    *atomic.Int64         // counts the connection to the server that is in use; nil while there is none
 }
 
 // beginTally begins the count of a command that has just come.
@@ -67,31 +65,23 @@ func (s *session) routeTaken() meter.Route {
 	return meter.Local
 }
 
-// client gives the session of the client that a leg works for.
-func (s *session) client() *session {
-	if s.legOf != nil {
-		return s.legOf.s
-	}
-	return s
-}
-
 // noteCommand notes of which kind a command is by its code; statements are told apart later.
-func (s *session) noteCommand(code byte) {
+func (c *clientConn) noteCommand(code byte) {
 	switch code {
 	case mysql.COM_QUIT, mysql.COM_STMT_CLOSE, mysql.COM_STMT_SEND_LONG_DATA:
 	case mysql.COM_QUERY, mysql.COM_STMT_EXECUTE, comStmtBulkExecute:
-		s.tally.kind = meter.Other
+		c.tally.kind = meter.Other
 	case mysql.COM_STMT_PREPARE:
-		s.tally.kind = meter.Prepare
+		c.tally.kind = meter.Prepare
 	default:
-		s.tally.kind = meter.Command
+		c.tally.kind = meter.Command
 	}
 }
 
 // noteKind notes of which kind the statement under way is. A text of several statements stays that, and what is
 // prepared is kept for its executions.
-func (s *session) noteKind(k meter.Kind) {
-	switch t := &s.client().tally; {
+func (c *clientConn) noteKind(k meter.Kind) {
+	switch t := &c.tally; {
 	case t.kind == meter.Several, t.kind == meter.InsertFilled && k == meter.Insert:
 	case t.kind == meter.Prepare:
 		t.planned = k
@@ -101,21 +91,21 @@ func (s *session) noteKind(k meter.Kind) {
 }
 
 // noteFilled notes that the statement under way got ids.
-func (s *session) noteFilled() {
-	if t := &s.client().tally; t.kind == meter.Insert || t.kind == meter.Other {
+func (c *clientConn) noteFilled() {
+	if t := &c.tally; t.kind == meter.Insert || t.kind == meter.Other {
 		t.kind = meter.InsertFilled
 	}
 }
 
 // noteError notes with which error the command under way is answered.
-func (s *session) noteError(code uint16) {
-	t := &s.client().tally
+func (c *clientConn) noteError(code uint16) {
+	t := &c.tally
 	t.class, t.code = meter.ClassOf(code), code
 }
 
 // keepKind keeps the kind of a statement that was prepared under this id.
 func (s *session) keepKind(id uint32) {
-	t := &s.client().tally
+	t := &s.tally
 	if t.planned == meter.None || s.told != 0 { // those of a routed session have other ids
 		return
 	}
@@ -126,11 +116,11 @@ func (s *session) keepKind(id uint32) {
 }
 
 // forgetKind forgets the kind of the statement that the command under way closes.
-func (s *session) forgetKind() error {
-	length, _, err := s.front.header()
-	if err == nil && len(s.tally.kinds) > 0 && length >= executeFlags {
-		if err = s.front.need(headerSize + executeFlags); err == nil {
-			delete(s.tally.kinds, binary.LittleEndian.Uint32(s.front.unread()[headerSize+1:]))
+func (c *clientConn) forgetKind() error {
+	length, _, err := c.front.header()
+	if err == nil && len(c.tally.kinds) > 0 && length >= executeFlags {
+		if err = c.front.need(headerSize + executeFlags); err == nil {
+			delete(c.tally.kinds, binary.LittleEndian.Uint32(c.front.unread()[headerSize+1:]))
 		}
 	}
 	if err != nil {
@@ -140,9 +130,9 @@ func (s *session) forgetKind() error {
 }
 
 // noteExecuted notes that the prepared statement with this id is executed.
-func (s *session) noteExecuted(id uint32) {
-	if k, ok := s.tally.kinds[id]; ok {
-		s.noteKind(k)
+func (c *clientConn) noteExecuted(id uint32) {
+	if k, ok := c.tally.kinds[id]; ok {
+		c.noteKind(k)
 	}
 }
 
@@ -176,41 +166,41 @@ func kindOf(k parser.Kind) meter.Kind {
 }
 
 // startAnswer begins to follow the server's answer to a command that was sent to it.
-func (s *session) startAnswer(as shape) {
-	if s.back.queries != nil {
-		s.back.queries.Add(1)
+func (c *serverConn) startAnswer(as shape) {
+	if c.back.queries != nil {
+		c.back.queries.Add(1)
 	}
-	s.answer.start(as, s.capabilities)
-	s.call.answered = true
+	c.answer.start(as, c.capabilities)
+	c.call.answered = true
 }
 
 // countFront has the client's bytes counted.
-func (s *session) countFront() {
-	if s.srv.meter == nil {
+func (c *clientConn) countFront() {
+	if c.srv.meter == nil {
 		return
 	}
-	s.tally.stripe = s.srv.meter.Stripe(s.id)
-	s.front.read, s.front.written = s.tally.stripe.Bytes()
+	c.tally.stripe = c.srv.meter.Stripe(c.id)
+	c.front.read, c.front.written = c.tally.stripe.Bytes()
 }
 
 // countBack counts the connection to the server that the session has from now on, and what passes over it.
-func (s *session) countBack() {
-	s.uncountBack()
-	b := s.srv.backends[s.keyspace]
+func (c *serverConn) countBack() {
+	c.uncountBack()
+	b := c.srv.backends[c.keyspace]
 	if b == nil {
 		return
 	}
-	stripe := b.Stripe(s.id)
-	s.back.read, s.back.written, s.back.queries = &stripe.In, &stripe.Out, &stripe.Queries
-	s.tally.open = b.Open()
-	s.tally.open.Add(1)
+	stripe := b.Stripe(c.client)
+	c.back.read, c.back.written, c.back.queries = &stripe.In, &stripe.Out, &stripe.Queries
+	c.openCount = b.Open()
+	c.openCount.Add(1)
 }
 
 // uncountBack ends the count of the connection to the server, if there is one.
-func (s *session) uncountBack() {
-	if s.tally.open != nil {
-		s.tally.open.Add(-1)
-		s.tally.open = nil
+func (c *serverConn) uncountBack() {
+	if c.openCount != nil {
+		c.openCount.Add(-1)
+		c.openCount = nil
 	}
 }
 

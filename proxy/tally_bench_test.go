@@ -12,7 +12,7 @@ import (
 func BenchmarkTally(b *testing.B) {
 	m, server := meter.New(), meter.NewBackend()
 	newSession := func(id uint32) *session {
-		s := &session{id: id, front: &wire{}, back: &wire{}}
+		s := newSession(&clientConn{id: id, front: &wire{}}, &serverConn{back: &wire{}})
 		s.tally.stripe = m.Stripe(id)
 		s.front.read, s.front.written = s.tally.stripe.Bytes()
 		stripe := server.Stripe(id)

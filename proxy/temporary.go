@@ -16,26 +16,26 @@ func mayMakeTemporary(sql []byte) bool { return parser.Mentions(sql, "temporary"
 
 // noteTemporary has the session ask, from now on, which of its tables are
 // temporary. Any further DDL makes it ask anew.
-func (s *session) noteTemporary() { s.temporary = make(map[string]bool) }
+func (c *serverConn) noteTemporary() { c.temporary = make(map[string]bool) }
 
 // isTemporary reports whether the session's own temporary table hides a table.
 // That it does is asked each time: a stored function or a trigger may drop it
 // within any statement. One that such a statement makes gets ids like the table
 // that it hides.
-func (s *session) isTemporary(schema, table string) (bool, error) {
-	if s.temporary == nil {
+func (c *serverConn) isTemporary(schema, table string) (bool, error) {
+	if c.temporary == nil {
 		return false, nil
 	}
 	name := quoteIdentifier(schema) + "." + quoteIdentifier(table)
-	if s.temporary[name] {
+	if c.temporary[name] {
 		return false, nil
 	}
-	row, err := s.queryRow("SHOW CREATE TABLE "+name, 2)
+	row, err := c.queryRow("SHOW CREATE TABLE "+name, 2)
 	var refused *serverError
 	if err != nil && !errors.As(err, &refused) {
 		return false, err
 	}
 	hidden := err == nil && strings.HasPrefix(row[1], "CREATE TEMPORARY")
-	s.temporary[name] = !hidden
+	c.temporary[name] = !hidden
 	return hidden, nil
 }

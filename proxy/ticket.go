@@ -23,12 +23,12 @@ const ticketAdvice = "a ticket table gives one id for each REPLACE or INSERT of 
 
 // planTicket makes an answer from memory of a planned INSERT or REPLACE, if its
 // table is a ticket table.
-func (s *session) planTicket(p plan, err error) (plan, error) {
+func (f *filler) planTicket(p plan, err error) (plan, error) {
 	b := p.fill.binding
 	if err != nil || b == nil || !b.ticket {
 		return p, err
 	}
-	if err := s.checkTicket(&p.fill); err != nil {
+	if err := f.checkTicket(&p.fill); err != nil {
 		return p, err
 	}
 	p.kind, p.effect = planTicket, 0
@@ -36,7 +36,7 @@ func (s *session) planTicket(p plan, err error) (plan, error) {
 }
 
 // checkTicket refuses what is no asking for one id.
-func (s *session) checkTicket(p *fillPlan) error {
+func (f *filler) checkTicket(p *fillPlan) error {
 	form := ""
 	switch {
 	case p.fromQuery:
@@ -55,12 +55,12 @@ func (s *session) checkTicket(p *fillPlan) error {
 	if form != "" {
 		return unsupported(form, p.binding.Table, ticketAdvice)
 	}
-	for _, column := range s.insert.Columns {
+	for _, column := range f.insert.Columns {
 		if !slices.ContainsFunc(p.binding.Columns, func(c string) bool { return strings.EqualFold(c, column) }) {
 			return mysql.NewDefaultError(mysql.ER_BAD_FIELD_ERROR, column, "field list")
 		}
 	}
-	p.replace = s.insert.Replace
+	p.replace = f.insert.Replace
 	return nil
 }
 
@@ -97,8 +97,8 @@ var lastIDQuery = []byte("SELECT LAST_INSERT_ID()")
 
 // asksLastID reports whether a text is just SELECT LAST_INSERT_ID(), and the answer
 // known here and not to the backend.
-func (s *session) asksLastID(sql []byte) bool {
-	if !s.state.restore || !s.state.lastIDKnown {
+func (f *filler) asksLastID(sql []byte) bool {
+	if !f.state.restore || !f.state.lastIDKnown {
 		return false
 	}
 	sql = bytes.TrimRight(parser.TrimEnd(sql), "; \n")

@@ -40,17 +40,17 @@ func newTracing(tracer Tracer) *tracing {
 }
 
 // spanContext is what is done for the statement under way is done in.
-func (s *session) spanContext() context.Context {
-	if s.trace == nil || s.trace.ctx == nil {
-		return s.ctx
+func (c *serverConn) spanContext() context.Context {
+	if c.trace == nil || c.trace.ctx == nil {
+		return c.ctx
 	}
-	return s.trace.ctx
+	return c.trace.ctx
 }
 
 // noteIDs notes that the statement under way got n ids.
-func (s *session) noteIDs(n int64) {
-	if s.trace != nil {
-		s.trace.ids += n
+func (c *serverConn) noteIDs(n int64) {
+	if c.trace != nil {
+		c.trace.ids += n
 	}
 }
 
@@ -212,7 +212,7 @@ func (s *session) endCalls(err error) {
 }
 
 // beginCall begins the span of a command that is about to be sent to the server, for a statement.
-func (s *session) beginCall() {
+func (s *serverConn) beginCall() {
 	if s.trace.end == nil || s.call.end != nil && !s.call.answered {
 		return // a part of the same command
 	}
@@ -229,7 +229,7 @@ func (s *session) beginCall() {
 }
 
 // endAnswer notes that an answer has come.
-func (s *session) endAnswer() {
+func (s *serverConn) endAnswer() {
 	if s.call.ahead > 0 {
 		s.call.ahead--
 		return
@@ -238,7 +238,7 @@ func (s *session) endAnswer() {
 }
 
 // endCall ends the span of the server's command. err is why there is no answer, if so.
-func (s *session) endCall(err error) {
+func (s *serverConn) endCall(err error) {
 	c := s.call
 	s.call = call{}
 	var code uint16

@@ -265,9 +265,9 @@ func (r *router) rollbackOn(legs []*session) {
 }
 
 // outOfTransaction notes that the client's transaction is over on a leg.
-func (s *session) outOfTransaction() {
-	s.begun, s.xid = false, ""
-	s.answer.status &^= mysql.SERVER_STATUS_IN_TRANS
+func (c *serverConn) outOfTransaction() {
+	c.begun, c.xid = false, ""
+	c.answer.status &^= mysql.SERVER_STATUS_IN_TRANS
 }
 
 // What is sent for BEGIN, COMMIT and ROLLBACK. The endings do the same whatever

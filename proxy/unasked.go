@@ -17,38 +17,38 @@ import (
 // insertsElsewhere reports whether an INSERT or REPLACE can only write to tables
 // without a sequence, whatever the session's settings are. s.insert has its table
 // then, if prepared: later executions look it up again.
-func (s *session) insertsElsewhere(sql []byte, prepared bool) bool {
-	if s.insert.ParsePlainTarget(sql, s.mariaDB) {
-		return !s.mayBeSequenced(s.insert.Schema, s.insert.Table)
+func (f *filler) insertsElsewhere(sql []byte, prepared bool) bool {
+	if f.insert.ParsePlainTarget(sql, f.mariaDB) {
+		return !f.mayBeSequenced(f.insert.Schema, f.insert.Table)
 	}
-	return !prepared && s.writesElsewhere(sql, true)
+	return !prepared && f.writesElsewhere(sql, true)
 }
 
 // planUnlisted plans an INSERT or REPLACE that has no value for the id and reads
 // alike in every session: its ids are the same whatever the session's settings.
 // It reports false for any other; s.insert has the table.
-func (s *session) planUnlisted(p *plan, sql []byte) bool {
-	if !s.state.lastIDKnown || s.state.ids.unknown || s.temporary != nil || !parser.Plain(sql) || s.insert.Schema == "" && !s.learnDatabase() {
+func (f *filler) planUnlisted(p *plan, sql []byte) bool {
+	if !f.state.lastIDKnown || f.state.ids.unknown || f.temporary != nil || !parser.Plain(sql) || f.insert.Schema == "" && !f.learnDatabase() {
 		return false
 	}
-	b, err := s.binding(s.insert.Schema, s.insert.Table)
+	b, err := f.binding(f.insert.Schema, f.insert.Table)
 	if err != nil || b == nil || b.key.name != "" || !isPlainName(b.Column) {
 		return false
 	}
-	mode := parser.Mode{MariaDB: s.mariaDB}
-	if err := s.insert.Parse(sql, mode); err != nil || !s.insert.HasColumns {
+	mode := parser.Mode{MariaDB: f.mariaDB}
+	if err := f.insert.Parse(sql, mode); err != nil || !f.insert.HasColumns {
 		return false
 	}
-	if err := s.insert.Bind(b.Column, b.Columns); err != nil || !s.insert.LeavesOut() {
+	if err := f.insert.Bind(b.Column, b.Columns); err != nil || !f.insert.LeavesOut() {
 		return false
 	}
-	s.slots = s.slots[:0]
-	fill, err := newFillPlan(&s.insert, b, s.slots, mode)
+	f.slots = f.slots[:0]
+	fill, err := newFillPlan(&f.insert, b, f.slots, mode)
 	if err != nil {
 		return false
 	}
-	fill.foundRows, fill.appends = s.has(mysql.CLIENT_FOUND_ROWS), fill.appendsID(sql)
-	p.kind, p.effect, p.fill = planFill, s.effectOfFill(&fill), fill
+	fill.foundRows, fill.appends = f.has(mysql.CLIENT_FOUND_ROWS), fill.appendsID(sql)
+	p.kind, p.effect, p.fill = planFill, f.effectOfFill(&fill), fill
 	return true
 }
 
@@ -59,13 +59,13 @@ const maxTables = 16
 // writesElsewhere reports whether a text can only write to tables without a
 // sequence, of all that it may name in any reading. One that is known to write
 // names a table: with none found, it was not understood.
-func (s *session) writesElsewhere(sql []byte, writes bool) bool {
-	tables, ok := parser.Writes(nil, sql, s.state.mode)
+func (f *filler) writesElsewhere(sql []byte, writes bool) bool {
+	tables, ok := parser.Writes(nil, sql, f.state.mode)
 	if !ok || len(tables) > maxTables || writes && len(tables) == 0 {
 		return false
 	}
 	for _, t := range tables {
-		if !s.state.environmentKnown && !isPlainName(t.Schema+t.Name) || s.mayBeSequenced(t.Schema, t.Name) {
+		if !f.state.environmentKnown && !isPlainName(t.Schema+t.Name) || f.mayBeSequenced(t.Schema, t.Name) {
 			return false
 		}
 	}
@@ -74,26 +74,26 @@ func (s *session) writesElsewhere(sql []byte, writes bool) bool {
 
 // mayBeSequenced reports whether a table has a sequence, as far as that can be
 // told. It asks nothing in the client's session.
-func (s *session) mayBeSequenced(schema, table string) bool {
-	if schema == "" && !s.learnDatabase() {
+func (f *filler) mayBeSequenced(schema, table string) bool {
+	if schema == "" && !f.learnDatabase() {
 		return true
 	}
 	if schema == "" {
-		schema = s.state.database
+		schema = f.state.database
 	}
 	if schema == "" {
 		return false // the server answers 1046: no database selected
 	}
-	b, err := s.tableBinding(schema, table)
+	b, err := f.tableBinding(schema, table)
 	return b != nil || err != nil
 }
 
 // preparesElsewhere is writesElsewhere for the statement that SQL's PREPARE and the
 // like make of literals.
-func (s *session) preparesElsewhere(sql []byte) bool {
-	readings := parser.Readings(sql, s.mariaDB)
+func (f *filler) preparesElsewhere(sql []byte) bool {
+	readings := parser.Readings(sql, f.mariaDB)
 	for _, m := range readings {
-		if text, ok := parser.Literals(sql, m); !ok || !s.writesElsewhere(text, false) {
+		if text, ok := parser.Literals(sql, m); !ok || !f.writesElsewhere(text, false) {
 			return false
 		}
 	}
@@ -102,43 +102,43 @@ func (s *session) preparesElsewhere(sql []byte) bool {
 
 // readable gives the mode in which a text reads. It asks for it where that is not
 // the same in all.
-func (s *session) readable(sql []byte) (parser.Mode, error) {
-	if !s.state.environmentKnown && parser.Plain(sql) {
-		return parser.Mode{MariaDB: s.mariaDB}, nil
+func (c *serverConn) readable(sql []byte) (parser.Mode, error) {
+	if !c.state.environmentKnown && parser.Plain(sql) {
+		return parser.Mode{MariaDB: c.mariaDB}, nil
 	}
-	err := s.know()
-	return s.state.mode, err
+	err := c.know()
+	return c.state.mode, err
 }
 
 // learnDatabase reports whether the default database is known. Where it is not,
 // the server's list of connections tells, where the session's is seen over seqgate's own. The port makes sure that it is the same server's.
-func (s *session) learnDatabase() bool {
-	if s.state.databaseKnown {
+func (c *serverConn) learnDatabase() bool {
+	if c.state.databaseKnown {
 		return true
 	}
-	_, port, err := net.SplitHostPort(s.back.LocalAddr().String())
+	_, port, err := net.SplitHostPort(c.back.LocalAddr().String())
 	if err != nil {
 		return false // a Unix socket
 	}
-	db, err := s.srv.asking(s.keyspace, s.account.Load())
+	db, err := c.srv.asking(c.keyspace, c.account.Load())
 	if err != nil {
 		return false
 	}
-	thread := s.threadID.Load()
-	found, err := processesOf(s.ctx, db, thread)
+	thread := c.threadID.Load()
+	found, err := processesOf(c.ctx, db, thread)
 	own, ok := found[thread]
 	if err != nil || !ok || !strings.HasSuffix(own.host, ":"+port) {
 		return false
 	}
-	s.state.database, s.state.databaseKnown = own.database, true
+	c.state.database, c.state.databaseKnown = own.database, true
 	return true
 }
 
 // setDatabase notes a new default database, by the client's word for it. How the
 // server spells it is asked when it matters.
-func (s *session) setDatabase(name string) {
-	s.state.environmentKnown = false
-	s.state.database, s.state.databaseKnown = name, isPlainName(name)
+func (c *serverConn) setDatabase(name string) {
+	c.state.environmentKnown = false
+	c.state.database, c.state.databaseKnown = name, isPlainName(name)
 }
 
 // isPlainName reports whether a name that the client wrote is known without its

@@ -22,7 +22,7 @@ const askVariable = "CAST(CASE WHEN %[1]s IS NULL THEN '' WHEN %[2]s THEN CONCAT
 
 // isText gives the condition that a user variable holds a string. No function
 // tells its type on both servers.
-func (s *session) isText(variable []byte) string {
+func (s *serverConn) isText(variable []byte) string {
 	if s.mariaDB {
 		return fmt.Sprintf("COERCIBILITY(%s) = 2", variable)
 	}
@@ -31,11 +31,11 @@ func (s *session) isText(variable []byte) string {
 
 // readVariables judges user variables as values of an integer column, with one
 // question to the session.
-func (s *session) readVariables(variables [][]byte, m parser.Mode, ignore bool) ([]parser.Slot, error) {
+func (c *serverConn) readVariables(variables [][]byte, m parser.Mode, ignore bool) ([]parser.Slot, error) {
 	if len(variables) == 0 {
 		return nil, nil
 	}
-	row, err := s.askVariables(variables)
+	row, err := c.askVariables(variables)
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +47,12 @@ func (s *session) readVariables(variables [][]byte, m parser.Mode, ignore bool) 
 }
 
 // askVariables asks the session what user variables hold: see askVariable.
-func (s *session) askVariables(variables [][]byte) ([]string, error) {
+func (c *serverConn) askVariables(variables [][]byte) ([]string, error) {
 	facts := make([]string, len(variables))
 	for i, v := range variables {
-		facts[i] = fmt.Sprintf(askVariable, v, s.isText(v))
+		facts[i] = fmt.Sprintf(askVariable, v, c.isText(v))
 	}
-	return s.queryRow("SELECT "+strings.Join(facts, ", ")+" LIMIT 1", len(facts))
+	return c.queryRow("SELECT "+strings.Join(facts, ", ")+" LIMIT 1", len(facts))
 }
 
 // variableSlot judges what askVariable gave.
@@ -86,15 +86,15 @@ const (
 // resolveVariables judges those rows of the INSERT in s.insert, in s.slots, whose
 // ids are user variables. Each is copied first, so that what was judged is what the
 // statement writes. It reports whether there are any.
-func (s *session) resolveVariables(sql []byte, b *Binding) (bool, error) {
+func (f *filler) resolveVariables(sql []byte, b *Binding) (bool, error) {
 	var rows []int
 	var copies [][]byte
 	set := []byte("SET ")
-	for row, slot := range s.slots {
+	for row, slot := range f.slots {
 		if slot.State != parser.Unknown {
 			continue
 		}
-		variable := s.insert.Variable(sql, row)
+		variable := f.insert.Variable(sql, row)
 		switch {
 		case variable == nil && b.form != 0:
 			continue // an expression, which may be the row's own
@@ -116,19 +116,19 @@ func (s *session) resolveVariables(sql []byte, b *Binding) (bool, error) {
 	case readsDiagnostics(sql):
 		return false, diagnosticsBeside(b)
 	}
-	if err := s.quietly(string(set)); err != nil {
+	if err := f.quietly(string(set)); err != nil {
 		return false, err
 	}
-	values, err := s.readVariables(copies, b.mode(s.state.mode), s.insert.Ignore)
+	values, err := f.readVariables(copies, b.mode(f.state.mode), f.insert.Ignore)
 	for i, v := range values {
-		s.slots[rows[i]] = v
+		f.slots[rows[i]] = v
 	}
 	return err == nil, err
 }
 
 // appendCopied gives the copy of the user variable that is a row's own id.
-func (s *session) appendCopied(dst, sql []byte, p *fillPlan, row int) ([]byte, bool) {
-	if !p.variables || s.insert.Variable(sql, row) == nil {
+func (f *filler) appendCopied(dst, sql []byte, p *fillPlan, row int) ([]byte, bool) {
+	if !p.variables || f.insert.Variable(sql, row) == nil {
 		return dst, false
 	}
 	return fmt.Appendf(dst, copiedVariable, row), true

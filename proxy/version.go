@@ -47,15 +47,15 @@ func (s *session) planPrepareText(sql []byte) (st *statement, filled []byte, res
 
 // resolveVersions writes blanks over the version comments of a text, where that is
 // what the session's server makes of them.
-func (s *session) resolveVersions(sql []byte) bool {
+func (c *serverConn) resolveVersions(sql []byte) bool {
 	if !parser.HasVersion(sql) {
 		return false
 	}
-	m, err := s.readable(sql)
+	m, err := c.readable(sql)
 	if err != nil {
 		return false // the statement is refused already
 	}
-	resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(s.conn.Version))
+	resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(c.conn.Version))
 	copy(sql, resolved)
 	return ok
 }

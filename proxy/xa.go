@@ -168,18 +168,18 @@ func (r *router) undecided(name string, legs []*session, err error) error {
 }
 
 // endXA ends a leg's part of the transaction.
-func (s *session) endXA(verb string) error {
-	err := s.quietly(verb + s.xid)
-	s.outOfTransaction()
+func (c *serverConn) endXA(verb string) error {
+	err := c.quietly(verb + c.xid)
+	c.outOfTransaction()
 	return err
 }
 
 // rollbackXA rolls a leg's part back, whether that is prepared or not.
-func (s *session) rollbackXA() error {
-	if err := ignoreXAState(s.quietly("XA END " + s.xid)); err != nil {
+func (c *serverConn) rollbackXA() error {
+	if err := ignoreXAState(c.quietly("XA END " + c.xid)); err != nil {
 		return err
 	}
-	err := s.endXA("XA ROLLBACK ")
+	err := c.endXA("XA ROLLBACK ")
 	var refused *serverError
 	if errors.As(err, &refused) && (refused.code() == mysql.ER_XAER_NOTA || strings.HasPrefix(refused.text(), "XA_RB")) {
 		return nil // the server has rolled back by itself, or recovery has

@@ -1,0 +1,60 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+)
+
+// clientConn is a client's connection: what has come in on it, what its answers are
+// numbered with, and how long it has been quiet. A session in front of several shards
+// has one, and a serverConn for each of them.
+type clientConn struct {
+	srv  *Server
+	ctx  context.Context // ends when the server is closed for good
+	log  *slog.Logger
+	user string
+
+	front       *wire
+	id          uint32 // as the client knows its connection
+	salt        []byte // that proofs of a password begin with, for COM_CHANGE_USER
+	frontSecure bool   // a password may be sent on it as it is
+	peer        bool   // the client is another seqgate
+	leave       func() // gives the user's place back
+	values      lastValues
+	unwatch     func()      // ends the watch for its end
+	killed      atomic.Bool // another client has asked to end the session
+
+	out    sender
+	packet []byte // a reply's, reused
+	tally tally
+	trace *tracing // nil: nobody is told
+	slow  slowLog
+
+	loggedIn     time.Time           // when the client had logged in
+	lastCommand  byte                // that the client sent; 0 for none yet
+	lastPrepared uint32              // the prepared statement that it is about; 0 for none
+	looked       bool                // it was a pool's look at the connection; noted while the server drains
+	cursors      map[uint32]struct{} // prepared statements with rows left to be fetched
+
+	quiet     atomic.Int32 // how many looks of a Shutdown have seen no command since the latest one
+	corked    atomic.Bool  // what is written may wait for more
+	holds     bool         // the latest answer was corked from its begin, and is
+	busy      atomic.Bool  // a statement is under way, or a transaction is open
+	idleSince atomic.Int64 // it waits for a command since this time of the server's clock; 0: it does not
+}
+
+// sender writes packets of seqgate's own making in answer to one command. In a
+// text of several statements that seqgate takes apart, each result but the last
+// says that more results follow, and sequence numbers run through.
+type sender struct {
+	sequence byte
+	silent   bool   // the client awaits no packet: its command has no answer, or has it
+	composed bool   // the command that is answered is seqgate's own
+	parts    bool   // statements are sent one by one
+	more     bool   // this is not the last of them
+	part     []byte // the one under way
+	rest     []byte // the text behind it
+	shift    byte   // by how much the client is ahead of the backend's sequence numbers
+}

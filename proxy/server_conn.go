@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/backend"
+)
+
+// serverConn is a session on one server: the connection, and what seqgate knows of the
+// session's state there, so that another connection can take its place.
+type serverConn struct {
+	srv      *Server
+	ctx      context.Context // ends when the server is closed for good
+	log      *slog.Logger
+	trace    *tracing // nil: nobody is told
+	keyspace *Keyspace
+	owner    connOwner
+	client   uint32 // the id of the client's connection
+
+	back         *wire
+	conn         *backend.Conn           // that back reads from and writes to
+	threadID     atomic.Uint32           // the server's own id of it
+	secure       bool                    // a password may be sent on it as it is
+	login        backend.Login           // where it is seqgate's own
+	account      atomic.Pointer[Account] // of login, for other sessions; nil without a list of users
+	capabilities uint64                  // what both sides have; MariaDB's extended ones in the upper half
+	mariaDB      bool
+	openCount    *atomic.Int64 // counts the connection to the server that is in use; nil while there is none
+
+	answer response // of the command under way
+	call   call     // of the server, for the statement under way
+	state  sessionState
+
+	left     *left          // what the client's latest statement has left, if seqgate has asked something since
+	failedBy *mysql.MyError // the error that seqgate has answered it with
+
+	stmts    map[uint32]*statement
+	lastStmt uint32                // the statement that the client prepared last, 0 when that failed
+	prepared bool                  // there was one that did not
+	localID  uint32                // of the latest statement that seqgate answers by itself
+	named    map[string]*namedStmt // those of SQL's PREPARE, by name
+	told     uint32                // of a shard's: the id that the client is told of the statement being prepared; 0 for none
+
+	unfilled  *catalogEntry   // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
+	temporary map[string]bool // tables by schema.name that no temporary one hides, asked when the session may have such; nil: it has none
+
+	// boundary says that the server has got whole commands only, so that another
+	// may be sent.
+	boundary bool
+	ends     ends
+	// sent says that nothing is left to be sent for the command under way.
+	sent       bool
+	halfClosed bool // the server was told that no more commands come
+
+	lost       bool        // the connection has ended, and another is due
+	lostUnseen bool        // ... while the client waited for nothing
+	keeps      bool        // a SELECT may have set a variable of the user's or taken a lock
+	settled    bool        // a statement may have made settings, locks or tables of the session's own
+	used       bool        // some command other than COM_PING was sent
+	unpoolable atomic.Bool // ... and one of those that no reset undoes
+
+	begun   bool   // of a shard's: the router's transaction has begun on it
+	xid     string // of a shard's: its part of an XA transaction, as SQL has it; empty for none
+	applied int    // of a shard's: how many changes of the router's settings it has
+	locked  bool   // of a shard's: it may hold a lock of GET_LOCK()
+	// preceded says that it got what is of the next transaction alone.
+	preceded bool
+}
+
+// connOwner is the session that a serverConn works for.
+type connOwner interface {
+	// connected has another connection to the server take the place of one that was lost.
+	connected() error
+	// clientLeft is called while an answer is waited for whose client has gone.
+	clientLeft()
+	// routed reports whether it has, or may have, connections to several shards.
+	routed() bool
+	// noteKnown notes before a statement whether LAST_INSERT_ID() is known.
+	noteKnown()
+	// noteFilled notes that the statement under way got ids.
+	noteFilled()
+	// reply passes a packet on to the client: a report of progress before an answer.
+	reply(packet []byte) error
+	// serverEnded is called, from outside of the session, when the server has closed the connection.
+	serverEnded()
+}
