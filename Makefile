@@ -37,7 +37,6 @@ dist: ## what a release has, without publishing it: dist/ (needs goreleaser 2)
 
 test: ## race tests on real servers; installs MariaDB, etcd and ZooKeeper (Debian) when they are missing
 	scripts/test $(LONGEST) ./...
-	@if test -s bin/raceexec.log; then cat bin/raceexec.log; fi
 	go test -race -count=1 -tags etcd,zookeeper,otel -run '^(TestLeaserKinds|TestTracing)' ./cmd/seqgate
 
 check: static test ## all that has to pass: gofmt, vet, staticcheck, go mod tidy -diff, race tests
