@@ -5,7 +5,7 @@ SOAK ?= 10m
 CHAOS ?= 10m
 SEED ?= 0
 FUZZ ?= all
-MUTATE ?=
+MUTATE ?= ./sequence/snowflake
 STEADY ?= 10m
 RATE ?= 600
 
@@ -79,10 +79,9 @@ vuln: ## known vulnerabilities in what the code uses; needs the network
 peers: ## seqgate beside HAProxy, MySQL Router, MariaDB's SEQUENCE and Vitess, and how each grows: tables and figures in docs/
 	go run ./bench --peers all --docs docs/internals/benchmarks.md
 
-mutate: ## break each promise on purpose, or those that match MUTATE, and show that a test fails
-	go build -o bin/mutate ./internal/mutation/run
+mutate: ## change the package MUTATE (./sequence/snowflake) in one small way after the other, and show which changes no test sees
 	go build -o bin/with-test-servers ./internal/servertest/run
-	bin/with-test-servers bin/mutate -only '$(MUTATE)'
+	bin/with-test-servers go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash --timeout-coefficient 30 $(MUTATE)
 
 chaos: ## every kind of fault at once, on seqgates, a server of sequences and two shards, for CHAOS (10m), from SEED (any)
 	scripts/test -v -timeout 0 -run '^TestChaos$$' ./internal/chaos -chaos.for=$(CHAOS) -chaos.seed=$(SEED)
