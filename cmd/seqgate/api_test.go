@@ -27,9 +27,7 @@ const apiSecret = "3fa94ec5bcbf4a23a1d4cbf5b0d7a1c2"
 // apiAddr is where a seqgate gives ids over HTTP.
 func (p *process) apiAddr(t *testing.T) string {
 	t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for line := range strings.Lines(p.log.String()) {
+	for line := range strings.Lines(p.Log()) {
 		if _, addr, ok := strings.Cut(line, "msg=api addr="); ok {
 			return strings.TrimSpace(addr)
 		}

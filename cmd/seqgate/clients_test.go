@@ -106,7 +106,7 @@ func TestCertificateReload(t *testing.T) {
 		awaitThat(t, "the second certificate, by its file", func() bool { return p.shows(t, second) })
 		replace(t, key, first.keyPEM)
 		p.signal(t, syscall.SIGHUP)
-		awaitThat(t, "an error for a key that does not fit", func() bool { return p.logged("certificates not loaded") })
+		awaitThat(t, "an error for a key that does not fit", func() bool { return p.Logged("certificates not loaded") })
 		if !p.shows(t, second) {
 			t.Error("the second certificate is not shown any more, beside a key that does not fit")
 		}
@@ -175,8 +175,8 @@ func TestListenAddresses(t *testing.T) {
 			}
 		}
 		p := serveFile(t, s, config)
-		awaitThat(t, "all addresses", func() bool { return len(p.addrs()) == 3 })
-		for _, addr := range p.addrs()[1:] {
+		awaitThat(t, "all addresses", func() bool { return len(p.Addrs()) == 3 })
+		for _, addr := range p.Addrs()[1:] {
 			host, port, err := net.SplitHostPort(addr)
 			if err != nil {
 				t.Fatal(err)
@@ -197,7 +197,7 @@ func TestListenAddresses(t *testing.T) {
 		}
 		ask("--socket=" + path)
 		p.signal(t, syscall.SIGKILL)
-		<-p.ended
+		<-p.Ended
 		if _, err := os.Stat(path); err != nil {
 			t.Fatalf("a killed seqgate leaves no socket: %v", err)
 		}

@@ -93,10 +93,8 @@ func hostileSession(t *testing.T, file string, log *bytes.Buffer) map[string]str
 	for _, page := range []string{"/", "/sequences", "/sessions", "/vschema", "/metrics", "/" + "%1b%3Cscript%3Ealert(1)%3C/script%3E"} {
 		_, outputs[page] = ask(t, admin, page, "m4rker-admin")
 	}
-	awaitThat(t, "the log of all clients", func() bool { return p.logged("alert(1)") })
-	p.mu.Lock()
-	log.WriteString(p.log.String())
-	p.mu.Unlock()
+	awaitThat(t, "the log of all clients", func() bool { return p.Logged("alert(1)") })
+	log.WriteString(p.Log())
 	return outputs
 }
 

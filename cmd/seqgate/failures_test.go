@@ -135,9 +135,7 @@ func shown(t *testing.T, err error) string {
 func (p *process) line(t *testing.T, text string) string {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		p.mu.Lock()
-		log := p.log.String()
-		p.mu.Unlock()
+		log := p.Log()
 		for line := range strings.Lines(log) {
 			if at := strings.Index(line, "msg="); at >= 0 && strings.Contains(line, text) {
 				return strings.TrimSpace(line[at:])

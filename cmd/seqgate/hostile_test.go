@@ -36,11 +36,11 @@ type held struct{ memory, goroutines, descriptors int }
 // use reads it from the system, and goroutines from the metrics.
 func (p *process) use(t *testing.T, admin string) (u held) {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Pid()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestNoKeyedSequence(t *testing.T) {
 				t.Errorf("%s:\n%s", page, got)
 			}
 		}
-		if p.logged("trying again until it does") {
+		if p.Logged("trying again until it does") {
 			t.Error("the log says that a database does not serve a sequence")
 		}
 	})

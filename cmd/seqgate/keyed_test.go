@@ -101,7 +101,7 @@ func TestKeyedSequenceOfTwoProcesses(t *testing.T) {
 		var all sync.WaitGroup
 		direct, dbs, b := pair.direct, pair.dbs, pair.gates[1]
 		b.signal(t, syscall.SIGKILL)
-		<-b.ended
+		<-b.Ended
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		var failed atomic.Int64
@@ -155,7 +155,7 @@ func TestKeyedSequenceAfterPasswordChange(t *testing.T) {
 	write("second")
 	for _, g := range gates {
 		g.signal(t, syscall.SIGHUP)
-		awaitThat(t, "the reload", func() bool { return g.logged("configuration loaded") })
+		awaitThat(t, "the reload", func() bool { return g.Logged("configuration loaded") })
 	}
 	insert("second")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +19,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/internal/testgate"
 )
 
 // binary builds seqgate once for all tests.
@@ -35,32 +34,8 @@ var binary = sync.OnceValues(func() (string, error) {
 
 // process is a running seqgate.
 type process struct {
-	cmd   *exec.Cmd
-	addr  string        // the first that it listens on
-	ended chan struct{} // closed when it has ended
-
-	mu  sync.Mutex
-	log strings.Builder
-}
-
-// logged reports whether a text stands in its log.
-func (p *process) logged(text string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.Contains(p.log.String(), text)
-}
-
-// addrs are those that it listens on.
-func (p *process) addrs() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var addrs []string
-	for line := range strings.Lines(p.log.String()) {
-		if _, addr, ok := strings.Cut(line, "msg=ready addr="); ok {
-			addrs = append(addrs, strings.TrimSpace(addr))
-		}
-	}
-	return addrs
+	*testgate.Process
+	addr string // the first that it listens on
 }
 
 // start runs seqgate until it is ready; it is killed at the test's end.
@@ -70,56 +45,26 @@ func start(t *testing.T, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.Command(path, args...), ended: make(chan struct{})}
-	log, err := p.cmd.StderrPipe()
+	p, err := testgate.Start(strings.Join(args, " "), path, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ready := make(chan struct{})
-	var once sync.Once
-	go func() {
-		defer close(p.ended)
-		lines := bufio.NewScanner(log)
-		for lines.Scan() {
-			p.mu.Lock()
-			p.log.WriteString(lines.Text() + "\n")
-			p.mu.Unlock()
-			if strings.Contains(lines.Text(), "msg=ready addr=") {
-				once.Do(func() { close(ready) })
-			}
-		}
-		_ = p.cmd.Wait() // ProcessState tells how it ended
-	}()
-	t.Cleanup(func() { p.signal(t, syscall.SIGKILL); <-p.ended })
-	select {
-	case <-ready:
-		p.addr = p.addrs()[0]
-	case <-p.ended:
-		t.Fatalf("seqgate %s ended: %v", strings.Join(args, " "), p.cmd.ProcessState)
-	case <-time.After(30 * time.Second):
-		t.Fatal("seqgate is not ready after 30 s")
-	}
-	return p
+	t.Cleanup(p.Kill)
+	return &process{p, p.Addr}
 }
 
 // adminAddr gives the admin address.
 func (p *process) adminAddr(t *testing.T) string {
 	t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	found := regexp.MustCompile(`msg=admin addr=(\S+)`).FindStringSubmatch(p.log.String())
-	if found == nil {
+	if p.Admin() == "" {
 		t.Fatal("no admin address in the log")
 	}
-	return found[1]
+	return p.Admin()
 }
 
 func (p *process) signal(t *testing.T, s os.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := p.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -128,10 +73,10 @@ func (p *process) signal(t *testing.T, s os.Signal) {
 func (p *process) exited(t *testing.T) int {
 	t.Helper()
 	select {
-	case <-p.ended:
-		return p.cmd.ProcessState.ExitCode()
-	case <-time.After(30 * time.Second):
-		t.Fatal("seqgate has not ended after 30 s")
+	case <-p.Ended:
+		return p.State().ExitCode()
+	case <-time.After(testgate.EndTimeout):
+		t.Fatal("seqgate has not ended in time")
 		return 0
 	}
 }
@@ -253,7 +198,7 @@ func TestKilledUnderLoad(t *testing.T) {
 			l := startLoad(t, openClient(t, s.User, s.Password, p.addr, database))
 			l.await(t, 300)
 			p.signal(t, syscall.SIGKILL)
-			<-p.ended
+			<-p.Ended
 			close(l.stop)
 			l.done.Wait()
 			l.seen.Range(func(id, _ any) bool {
@@ -277,7 +222,7 @@ func TestKilledUnderLoad(t *testing.T) {
 
 // handedBack reports whether a seqgate that has ended gave back its unused ids and worker ids.
 func (p *process) handedBack() bool {
-	return !p.logged("unused ids not handed back") && !p.logged("leases of worker ids not ended")
+	return !p.Logged("unused ids not handed back") && !p.Logged("leases of worker ids not ended")
 }
 
 // untilHandedBack repeats what looks at rows after a stop: a seqgate leaves them as they are when it is not served for
@@ -331,7 +276,7 @@ func TestTerminatedTwice(t *testing.T) {
 	}
 	defer tx.Rollback() // its connection is gone
 	p.signal(t, syscall.SIGTERM)
-	for deadline := time.Now().Add(20 * time.Second); !p.logged("msg=stopping"); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); !p.Logged("msg=stopping"); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("seqgate does not stop")
 		}

@@ -132,7 +132,7 @@ func TestReloadConfig(t *testing.T) {
 	}
 	fresh := openClient(t, "new", "new", p.addr, database)
 	run1(t, fresh, "INSERT INTO t (v) VALUES (2)")
-	awaitThat(t, "a slow statement", func() bool { return p.logged(`statement="INSERT INTO t(v) VALUES(?)"`) })
+	awaitThat(t, "a slow statement", func() bool { return p.Logged(`statement="INSERT INTO t(v) VALUES(?)"`) })
 
 	for _, wrong := range []string{"users: [{name: app}]\n", "users: [{name: app, password: app}]\ndrain_timeout: hunter2\n", ""} { // the last has no users at all
 		write(wrong)
@@ -140,7 +140,7 @@ func TestReloadConfig(t *testing.T) {
 			t.Errorf("reload of %q: %d %s", wrong, status, text)
 		}
 	}
-	awaitThat(t, "the log of what is wrong", func() bool { return p.logged("hunter2") })
+	awaitThat(t, "the log of what is wrong", func() bool { return p.Logged("hunter2") })
 	run1(t, fresh, "INSERT INTO t (v) VALUES (3)")
 
 	write("users: [{name: last, password: last}]\nlimits: {connections: 77}\n")
@@ -215,10 +215,10 @@ func TestReloadWhileStopping(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.signal(t, syscall.SIGTERM)
-	awaitThat(t, "the stop", func() bool { return p.logged("msg=stopping") })
+	awaitThat(t, "the stop", func() bool { return p.Logged("msg=stopping") })
 	write("30s")
 	p.signal(t, syscall.SIGHUP)
-	awaitThat(t, "the reload", func() bool { return p.logged(`msg="configuration loaded"`) })
+	awaitThat(t, "the reload", func() bool { return p.Logged(`msg="configuration loaded"`) })
 	awaitThat(t, "the end of the listener", func() bool {
 		c, err := net.Dial("tcp", p.addr)
 		if err == nil {
@@ -232,7 +232,7 @@ func TestReloadWhileStopping(t *testing.T) {
 	if err := tx.Commit(); err != nil {
 		t.Error(err)
 	}
-	if code := p.exited(t); code != 0 || p.logged("cut off") {
-		t.Errorf("ended with code %d, sessions cut off: %v", code, p.logged("cut off"))
+	if code := p.exited(t); code != 0 || p.Logged("cut off") {
+		t.Errorf("ended with code %d, sessions cut off: %v", code, p.Logged("cut off"))
 	}
 }

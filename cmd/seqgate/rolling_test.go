@@ -304,7 +304,7 @@ func TestRollingRestart(t *testing.T) {
 		if code := g.exited(t); code != 0 {
 			t.Errorf("seqgate %s ended with code %d", name, code)
 		}
-		if g.logged("cut off") {
+		if g.Logged("cut off") {
 			t.Errorf("seqgate %s cut sessions off", name)
 		}
 		g.start(t)

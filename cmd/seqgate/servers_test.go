@@ -30,7 +30,7 @@ func TestServersAreWatched(t *testing.T) {
 		}
 		ready := func() bool { status, _ := ask(t, admin, "/readyz?servers", ""); return status == 200 }
 		wait("the server is up", ready)
-		wait("it is logged", func() bool { return gate.logged("server is up") })
+		wait("it is logged", func() bool { return gate.Logged("server is up") })
 		s.Stop(t)
 		wait("the server is down", func() bool { return !ready() })
 		if status, _ := ask(t, admin, "/readyz", ""); status != 200 {
@@ -50,7 +50,7 @@ func TestServersAreWatched(t *testing.T) {
 			t.Errorf("SHOW SEQGATE SERVERS: %v", row)
 		}
 		for _, want := range []string{"msg=starting version=", "server is down"} {
-			if !gate.logged(want) {
+			if !gate.Logged(want) {
 				t.Errorf("the log has no %q", want)
 			}
 		}

@@ -116,7 +116,7 @@ func TestVSchemaReload(t *testing.T) {
 	} {
 		replace(t, v.file, []byte(bad.text))
 		v.signal(t, syscall.SIGHUP)
-		awaitThat(t, "error "+bad.logged, func() bool { return v.logged(bad.logged) })
+		awaitThat(t, "error "+bad.logged, func() bool { return v.Logged(bad.logged) })
 		awaitThat(t, "the count of errors", func() bool { return v.reloads(t, "error") > i })
 	}
 	if id := v.id(t); id != 2001 {
@@ -125,7 +125,7 @@ func TestVSchemaReload(t *testing.T) {
 	if err := os.Remove(v.file); err != nil {
 		t.Fatal(err)
 	}
-	awaitThat(t, "an error for the missing file", func() bool { return v.logged("vschema.json: no such file") })
+	awaitThat(t, "an error for the missing file", func() bool { return v.Logged("vschema.json: no such file") })
 
 	replace(t, v.file, []byte(aVSchema("a_seq")))
 	v.signal(t, syscall.SIGHUP)

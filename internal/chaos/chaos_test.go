@@ -17,9 +17,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seqgate/seqgate/internal/gateprocess"
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/internal/soak"
+	"github.com/seqgate/seqgate/internal/testgate"
 )
 
 var (
@@ -109,7 +109,7 @@ func round(t *testing.T, servers []*server, binary string, seed uint64) {
 	probe := newClient(clients+1, c, seed)
 	probe.awaitAll(t)
 	for _, g := range c.gates {
-		h.Gates = append(h.Gates, Usage{Process: g.process().Name, Before: g.resources(t), Race: gateprocess.HasRaceDetector()})
+		h.Gates = append(h.Gates, Usage{Process: g.process().Name, Before: g.resources(t), Race: testgate.HasRaceDetector()})
 	}
 	stop := startLoad(t, c, seed)
 	c.shake(t, seed)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seqgate/seqgate/internal/gateprocess"
+	"github.com/seqgate/seqgate/internal/testgate"
 )
 
 // clockVariable names the file that says how far a seqgate's clock is ahead.
@@ -83,7 +83,7 @@ func buildWithClock(t *testing.T) string {
 	}
 	file := filepath.Join(dir, "overlay.json")
 	write(t, file, string(overlay))
-	return gateprocess.Build(t, "-overlay", file)
+	return testgate.Build(t, "-overlay", file)
 }
 
 func write(t *testing.T, file, text string) {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seqgate/seqgate/internal/gateprocess"
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/internal/soak"
+	"github.com/seqgate/seqgate/internal/testgate"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -199,8 +199,8 @@ type gate struct {
 	metrics        string // its address
 	servers        []*relay
 	clients        *relay
-	now            atomic.Pointer[gateprocess.Process] // the latest one, which may have ended
-	all            []*gateprocess.Process
+	now            atomic.Pointer[testgate.Process] // the latest one, which may have ended
+	all            []*testgate.Process
 }
 
 func (c *cluster) addGate(t *testing.T, i int, binary string) {
@@ -222,7 +222,7 @@ func (c *cluster) addGate(t *testing.T, i int, binary string) {
 		t.Fatal(err)
 	}
 	if i == 0 {
-		ctx, cancel := context.WithTimeout(t.Context(), gateprocess.EndTimeout)
+		ctx, cancel := context.WithTimeout(t.Context(), testgate.EndTimeout)
 		defer cancel()
 		initialize := exec.CommandContext(ctx, binary, "init", "--config", g.config)
 		initialize.Env = append(initialize.Environ(), clockVariable+"="+g.clock)
@@ -238,11 +238,11 @@ func (c *cluster) addGate(t *testing.T, i int, binary string) {
 	c.gates = append(c.gates, g)
 }
 
-func (g *gate) process() *gateprocess.Process { return g.now.Load() }
+func (g *gate) process() *testgate.Process { return g.now.Load() }
 
 // start starts the next process and returns when it is ready.
 func (g *gate) start() error {
-	p, err := gateprocess.Start(fmt.Sprintf("%d.%d", g.number, len(g.all)+1),
+	p, err := testgate.Start(fmt.Sprintf("%d.%d", g.number, len(g.all)+1),
 		"env", clockVariable+"="+g.clock, g.binary, "serve", "--config", g.config)
 	if err != nil {
 		return fmt.Errorf("start gate %d: %w", g.number, err)

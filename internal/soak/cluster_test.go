@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seqgate/seqgate/internal/gateprocess"
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/internal/testgate"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
@@ -165,17 +165,17 @@ func (c *cluster) rows(t *testing.T, table string) (rows []Row) {
 type gate struct {
 	number         int
 	binary, config string
-	network        *sequencetest.Proxy                 // between its processes and the server
-	block          int64                               // the largest block its processes reserve
-	now            atomic.Pointer[gateprocess.Process] // the latest one, which may have ended
-	all            []*gateprocess.Process
+	network        *sequencetest.Proxy              // between its processes and the server
+	block          int64                            // the largest block its processes reserve
+	now            atomic.Pointer[testgate.Process] // the latest one, which may have ended
+	all            []*testgate.Process
 }
 
-func (g *gate) process() *gateprocess.Process { return g.now.Load() }
+func (g *gate) process() *testgate.Process { return g.now.Load() }
 
 // start starts the next process and returns when it is ready.
 func (g *gate) start() error {
-	p, err := gateprocess.Start(fmt.Sprintf("%d.%d", g.number, len(g.all)+1), g.binary, "serve", "--config", g.config)
+	p, err := testgate.Start(fmt.Sprintf("%d.%d", g.number, len(g.all)+1), g.binary, "serve", "--config", g.config)
 	if err != nil {
 		return fmt.Errorf("start gate %d: %w", g.number, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seqgate/seqgate/internal/gateprocess"
+	"github.com/seqgate/seqgate/internal/testgate"
 )
 
 // What a client does at most.
@@ -59,7 +59,7 @@ func (c *client) run(stop <-chan struct{}) {
 // session is a connection of a client to a process.
 type session struct {
 	*client
-	process *gateprocess.Process
+	process *testgate.Process
 	opened  time.Duration
 	pool    *sql.DB // of this connection alone
 	conn    *sql.Conn

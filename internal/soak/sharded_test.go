@@ -16,8 +16,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seqgate/seqgate/internal/gateprocess"
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/internal/testgate"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -55,8 +55,8 @@ type shardedCluster struct {
 	binary, config string
 	main           *sql.DB
 	shards         []*sql.DB
-	processes      []*gateprocess.Process // the latest of each place
-	mu             sync.Mutex             // guards processes
+	processes      []*testgate.Process // the latest of each place
+	mu             sync.Mutex          // guards processes
 }
 
 func newShardedCluster(t *testing.T, s *servertest.Server, binary string, gates int) *shardedCluster {
@@ -102,7 +102,7 @@ func write(t *testing.T, file, text string) {
 // start starts the seqgate of a place.
 func (c *shardedCluster) start(t *testing.T, place int) {
 	t.Helper()
-	p, err := gateprocess.Start(fmt.Sprint(place), c.binary, "serve", "--config", c.config)
+	p, err := testgate.Start(fmt.Sprint(place), c.binary, "serve", "--config", c.config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (c *shardedCluster) start(t *testing.T, place int) {
 	c.processes[place] = p
 }
 
-func (c *shardedCluster) process(place int) *gateprocess.Process {
+func (c *shardedCluster) process(place int) *testgate.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.processes[place]
@@ -360,7 +360,7 @@ func (c *shardedCluster) checkLost(t *testing.T, calls []Call, kills int64) {
 // Ids of INSERTs into shards are given once, in order in each session, and without a gap in each statement: C30 by one
 // seqgate, C31 by two on one sequence, C32 by two of which one is killed.
 func TestSharded(t *testing.T) {
-	binary := gateprocess.Build(t)
+	binary := testgate.Build(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		t.Run("one seqgate", func(t *testing.T) { testShardedIDs(t, newShardedCluster(t, s, binary, 1)) })
 		t.Run("two seqgates", func(t *testing.T) { testShardedIDs(t, newShardedCluster(t, s, binary, 2)) })

@@ -11,8 +11,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seqgate/seqgate/internal/gateprocess"
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/internal/testgate"
 )
 
 var (
@@ -39,7 +39,7 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a minute")
 	}
-	binary := gateprocess.Build(t)
+	binary := testgate.Build(t)
 	first := *seed
 	if first == 0 {
 		first = rand.Uint64N(1e9) + 1
