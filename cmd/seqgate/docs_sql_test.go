@@ -20,13 +20,13 @@ type sqlPage struct {
 	rows    int    // that the last statement is to give at least
 }
 
-// sqlPages are the pages with SQL. Those of the guides are run by these.
+// sqlPages are the pages with SQL, or single sections of them. Those of the guides are run by these.
 var sqlPages = map[string]*sqlPage{
 	"README.md":               nil,
 	"docs/sequences.md":       nil,
 	"docs/moving-in.md":       nil,
 	"docs/getting-started.md": nil,
-	"docs/keyed.md": {
+	"docs/sequences.md Keyed sequences": {
 		tables: []string{"CREATE TABLE messages (user_id BIGINT, seq_no BIGINT, body VARCHAR(64), PRIMARY KEY (user_id, seq_no))"},
 		vschema: `{"keyspaces": {"main": {"tables": {
 			"messages": {"auto_increment": {"column": "seq_no", "sequence": "msg_seq", "key": "user_id"}},
@@ -45,11 +45,19 @@ var sqlPages = map[string]*sqlPage{
 	},
 }
 
+// sqlPage is what the block is run on: what its section has, or else its page.
+func (b docBlock) sqlPage() (page *sqlPage, known bool) {
+	if page, known = sqlPages[b.doc+" "+b.section]; !known {
+		page, known = sqlPages[b.doc]
+	}
+	return page, known
+}
+
 // The SQL of the docs is run through a seqgate on real servers.
 func TestDocsSQL(t *testing.T) {
 	blocks := blocksOf(t, "sql")
 	for _, b := range blocks {
-		if _, ok := sqlPages[b.doc]; !ok {
+		if _, ok := b.sqlPage(); !ok {
 			t.Errorf("%s:%d: nothing runs it: add the page to sqlPages", b.doc, b.line)
 		}
 	}
@@ -58,7 +66,8 @@ func TestDocsSQL(t *testing.T) {
 		if b.doc == "docs/moving-in.md" || b.doc == "docs/getting-started.md" {
 			continue
 		}
-		t.Run(fmt.Sprintf("%s:%d", b.doc, b.line), func(t *testing.T) { b.runSQL(t, s, sqlPages[b.doc]) })
+		page, _ := b.sqlPage()
+		t.Run(fmt.Sprintf("%s:%d", b.doc, b.line), func(t *testing.T) { b.runSQL(t, s, page) })
 	}
 }
 
