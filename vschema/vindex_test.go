@@ -109,7 +109,7 @@ func TestSameTexts(t *testing.T) {
 
 // TestDocumentedVSchema loads the vschema of the manual.
 func TestDocumentedVSchema(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "vindexes.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "sharding.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestDocumentedVSchema(t *testing.T) {
 	if !ok {
 		t.Fatal("no JSON in the page")
 	}
-	if _, err := vschema.Load("vindexes.md", []byte(example)); err != nil {
+	if _, err := vschema.Load("sharding.md", []byte(example)); err != nil {
 		t.Error(err)
 	}
 	for _, typ := range []string{"hash", "multicol", "modulo", "region_json", "consistent_lookup_unique"} {
