@@ -1,6 +1,10 @@
 package proxy
 
-import "github.com/go-mysql-org/go-mysql/mysql"
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/wire"
+)
 
 // answerWriter writes the packets of an answer of seqgate's own making to the
 // client, in large pieces. After an error nothing more is written.
@@ -17,8 +21,8 @@ func newAnswerWriter(s *session) *answerWriter {
 
 // add adds a packet, and sends what there is once that is much.
 func (w *answerWriter) add(payload []byte) {
-	w.b, w.s.out.sequence = appendPacket(w.b, w.s.out.sequence, payload)
-	if len(w.b) >= smallBuffer {
+	w.b, w.s.out.sequence = wire.AppendPacket(w.b, w.s.out.sequence, payload)
+	if len(w.b) >= wire.SmallBuffer {
 		w.flush()
 	}
 }
@@ -36,8 +40,8 @@ func (w *answerWriter) flush() error {
 // where the client awaits one.
 func (w *answerWriter) define(columns [][]byte, end []byte) {
 	count := mysql.AppendLengthEncodedInteger(nil, uint64(len(columns)))
-	if w.s.capabilities&countsTell != 0 {
-		count = append(count, definitionsFollow)
+	if w.s.capabilities&wire.CountsTell != 0 {
+		count = append(count, wire.DefinitionsFollow)
 	}
 	w.add(count)
 	for _, column := range columns {
@@ -62,4 +66,29 @@ func (s *session) replyPackets(columns, rows [][]byte) error {
 	}
 	out.add(s.endOfRows(nil, s.out.more))
 	return out.flush()
+}
+
+// replyRows sends a result in the text protocol. Each row has a value for each column.
+func (s *session) replyRows(columns []wire.Column, rows [][]string) error {
+	count := mysql.AppendLengthEncodedInteger(nil, uint64(len(columns)))
+	if s.capabilities&wire.CountsTell != 0 {
+		count = append(count, wire.DefinitionsFollow)
+	}
+	b, seq := wire.AppendPacket(nil, s.out.sequence, count)
+	for _, column := range columns {
+		b, seq = wire.AppendPacket(b, seq, column.Append(nil, s.capabilities&wire.ClientExtendedMetadata != 0))
+	}
+	if !s.deprecateEOF() {
+		b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, s.out.more))
+	}
+	for _, row := range rows {
+		var packet []byte
+		for _, value := range row {
+			packet = wire.AppendText(packet, value)
+		}
+		b, seq = wire.AppendPacket(b, seq, packet)
+	}
+	b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, s.out.more))
+	s.out.sequence = seq
+	return s.writeFront(b)
 }

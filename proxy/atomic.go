@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // severally is a statement that several legs run, on all of them or on none.
@@ -53,7 +54,7 @@ func (r *router) inOwnTransaction(q severally) (err error) {
 		return err
 	}
 	var before *beforeError
-	if errors.As(err, &before) && before.done && before.leg.answer.status&mysql.SERVER_STATUS_IN_TRANS == 0 {
+	if errors.As(err, &before) && before.done && before.leg.answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
 		err = mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf("%s began no transaction (%v), and did its part of the statement; check the rows there", before.leg.keyspace, before.error))
 	}
 	r.rollback()
@@ -79,12 +80,12 @@ func (r *router) undoStatement(legs []*session, err error) error {
 // rolledBack gives the error of a statement whose whole transaction had to be rolled back,
 // by the number that tells drivers so: a deadlock's. A server's own deadlock stays as it is.
 func rolledBack(err error) error {
-	var refused *serverError
-	if !errors.As(err, &refused) || refused.code() == mysql.ER_LOCK_DEADLOCK {
+	var refused *wire.ServerError
+	if !errors.As(err, &refused) || refused.Code() == mysql.ER_LOCK_DEADLOCK {
 		return err
 	}
 	return mysql.NewError(mysql.ER_LOCK_DEADLOCK, fmt.Sprintf(
-		"seqgate rolled the transaction back on all shards, as one of them could not undo its part of a statement that failed (error %d: %s); begin it again", refused.code(), refused.text()))
+		"seqgate rolled the transaction back on all shards, as one of them could not undo its part of a statement that failed (error %d: %s); begin it again", refused.Code(), refused.Text()))
 }
 
 // beforeError is a server's refusal of what is sent before a statement.
@@ -128,7 +129,7 @@ func (q *severally) exchangeOn(first, last int, before func(*session) string) er
 	var failed error
 	for i := first; i < last; i++ {
 		leg := q.legs[i]
-		leg.boundary, leg.sent, leg.answer.failed = false, false, false
+		leg.boundary, leg.sent, leg.answer.Failed = false, false, false
 		if before != nil {
 			if failed = leg.sendText(before(leg)); failed != nil {
 				break
@@ -156,7 +157,7 @@ func (q *severally) collect(i, owed int, before bool) error {
 	var first, answered error
 	if before && owed > 0 {
 		owed--
-		first = leg.drop(shapeResults)
+		first = leg.drop(wire.ShapeResults)
 	}
 	asked := owed > 0 && !isConnectionFailure(first)
 	if asked {
@@ -195,7 +196,7 @@ func everywhere(legs []*session, text func(*session) string) error {
 		sent++
 	}
 	for _, leg := range legs[:sent] {
-		err := leg.drop(shapeResults)
+		err := leg.drop(wire.ShapeResults)
 		if isConnectionFailure(err) {
 			leg.lose()
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // comStmtBulkExecute is MariaDB's command to execute a prepared statement once for
@@ -20,17 +21,9 @@ const (
 	bulkSendTypes = 128 // the flag that says that types stand before the rows
 )
 
-// Before each value of a bulk stands whether there is one.
-const (
-	valueFollows = iota
-	valueNull
-	valueDefault
-	valueIgnore // the column's default too, in an INSERT
-)
-
 // bulk is the parameters of a COM_STMT_BULK_EXECUTE: rows of the same types.
 type bulk struct {
-	types []param
+	types []wire.Param
 	rows  []byte
 }
 
@@ -44,13 +37,13 @@ func (st *statement) readBulk(payload []byte) (*bulk, error) {
 	if flags&^bulkSendTypes != 0 || st.params == 0 {
 		return nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS)
 	}
-	r := paramReader{b: payload, at: bulkHeader}
+	r := wire.ParamReader{Data: payload, At: bulkHeader}
 	if flags&bulkSendTypes != 0 {
-		types := make([]param, st.params)
+		types := make([]wire.Param, st.params)
 		for i := range types {
-			types[i].typ = r.paramType()
+			types[i].Type = r.ParamType()
 		}
-		if r.bad {
+		if r.Bad {
 			return nil, malformedPacket()
 		}
 		st.types = types
@@ -58,7 +51,7 @@ func (st *statement) readBulk(payload []byte) (*bulk, error) {
 	if len(st.types) < st.params || len(st.long) > 0 {
 		return nil, malformedBulk()
 	}
-	return &bulk{types: st.types[:st.params], rows: payload[r.at:]}, nil
+	return &bulk{types: st.types[:st.params], rows: payload[r.At:]}, nil
 }
 
 func malformedPacket() error {
@@ -70,14 +63,14 @@ func malformedBulk() error {
 }
 
 // each calls f with the parameters of each row, which are valid until it returns.
-func (b *bulk) each(f func(row []param) error) error {
-	r := paramReader{b: b.rows}
-	row := make([]param, len(b.types))
-	for r.at < len(r.b) {
+func (b *bulk) each(f func(row []wire.Param) error) error {
+	r := wire.ParamReader{Data: b.rows}
+	row := make([]wire.Param, len(b.types))
+	for r.At < len(r.Data) {
 		for i := range row {
-			row[i] = r.indicated(b.types[i].typ)
+			row[i] = r.Indicated(b.types[i].Type)
 		}
-		if r.bad {
+		if r.Bad {
 			return malformedBulk()
 		}
 		if err := f(row); err != nil {
@@ -87,25 +80,10 @@ func (b *bulk) each(f func(row []param) error) error {
 	return nil
 }
 
-// indicated reads one value of a bulk.
-func (r *paramReader) indicated(typ uint16) param {
-	p := param{typ: typ}
-	mark := r.take(1)
-	switch {
-	case r.bad:
-	case mark[0] == valueFollows:
-		p.value = r.value(byte(typ))
-	default:
-		p.mark, p.null = mark[0], true
-		r.bad = mark[0] > valueIgnore
-	}
-	return p
-}
-
 // appendIndicated appends values of a bulk as they came.
-func appendIndicated(dst []byte, params ...param) []byte {
+func appendIndicated(dst []byte, params ...wire.Param) []byte {
 	for i := range params {
-		dst = append(append(dst, params[i].mark), params[i].value...)
+		dst = append(append(dst, params[i].Mark), params[i].Value...)
 	}
 	return dst
 }
@@ -119,13 +97,13 @@ func (s *session) executeBulk(st *statement, payload []byte, size int) error {
 		err = s.openBulk(st, &p, b)
 	}
 	if err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return errors.Join(err, s.dropLong(st))
 	}
 	if err = s.beforeExecute(st, &p); err == nil {
 		err = s.composeBulk(st, &p, b)
 	}
-	s.front.skip(size)
+	s.front.Skip(size)
 	if err != nil {
 		return err
 	}
@@ -141,7 +119,7 @@ func (f *filler) openBulk(st *statement, p *fillPlan, b *bulk) error {
 		return unsupported("COM_STMT_BULK_EXECUTE with a user variable as the id", p.binding.Table, "execute row by row (useBulkStmts=false)")
 	}
 	p.rows = 0
-	err := b.each(func(row []param) error {
+	err := b.each(func(row []wire.Param) error {
 		p.rows += len(st.slots)
 		return f.openRows(st, p, row)
 	})
@@ -163,12 +141,12 @@ func (f *filler) openBulk(st *statement, p *fillPlan, b *bulk) error {
 // checkIDTypes refuses a bulk in which an id's type, which all rows have in common,
 // cannot hold both the ids that rows bring along and generated ones.
 func (f *filler) checkIDTypes(st *statement, p *fillPlan, b *bulk) error {
-	return b.each(func(row []param) error {
+	return b.each(func(row []wire.Param) error {
 		for _, slot := range st.slots {
 			if slot.State != parser.Param || f.decide(p, slot, row).State == parser.Open {
 				continue
 			}
-			if _, fits := p.bulkType(row[slot.Param].typ); !fits {
+			if _, fits := p.bulkType(row[slot.Param].Type); !fits {
 				return unsupported("rows with and without a value of this type for '"+p.binding.Column+"' in one COM_STMT_BULK_EXECUTE", p.binding.Table,
 					"bind the id as "+p.bulkAdvice())
 			}
@@ -213,7 +191,7 @@ func (p *fillPlan) bulkAdvice() string {
 func idType(typ uint16) (as uint16, fits bool) {
 	switch byte(typ) {
 	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_LONGLONG:
-		return uint16(mysql.MYSQL_TYPE_LONGLONG) | typ&unsignedParam, true
+		return uint16(mysql.MYSQL_TYPE_LONGLONG) | typ&wire.UnsignedParam, true
 	case mysql.MYSQL_TYPE_FLOAT, mysql.MYSQL_TYPE_DOUBLE, mysql.MYSQL_TYPE_NULL,
 		mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
 		return uint16(mysql.MYSQL_TYPE_LONGLONG), false
@@ -230,7 +208,7 @@ func (f *filler) composeBulk(st *statement, p *fillPlan, b *bulk) error {
 	}
 	if p.movesAhead() {
 		p.own = func(first, last int64, yield func(int64)) {
-			_ = b.each(func(row []param) error { // it was read before
+			_ = b.each(func(row []wire.Param) error { // it was read before
 				f.ownOfParams(st, p.binding, p.ignore, row)(first, last, yield)
 				return nil
 			})
@@ -241,7 +219,7 @@ func (f *filler) composeBulk(st *statement, p *fillPlan, b *bulk) error {
 	}
 	f.scratch = appendBulkHead(f.packetBuffer(), st.filled, st.filledTypes(p, b.types))
 	n := 0
-	return b.each(func(row []param) error {
+	return b.each(func(row []wire.Param) error {
 		f.scratch, n = f.appendFilledRow(f.scratch, st, p, row, n)
 		return nil
 	})
@@ -249,7 +227,7 @@ func (f *filler) composeBulk(st *statement, p *fillPlan, b *bulk) error {
 
 // appendFilledRow appends a row of parameters of the filled statement. n counts the
 // ids that were written.
-func (f *filler) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []param, n int) ([]byte, int) {
+func (f *filler) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []wire.Param, n int) ([]byte, int) {
 	taken := 0
 	for _, slot := range st.slots {
 		dst = appendIndicated(dst, row[taken:slot.Param]...)
@@ -257,7 +235,7 @@ func (f *filler) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []p
 		if slot.State == parser.Explicit {
 			continue // it stands in the text
 		}
-		own := param{typ: uint16(mysql.MYSQL_TYPE_NULL)}
+		own := wire.Param{Type: uint16(mysql.MYSQL_TYPE_NULL)}
 		if slot.State == parser.Param {
 			own = row[taken]
 			taken++
@@ -266,27 +244,27 @@ func (f *filler) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []p
 			if p.texts != nil {
 				own = p.openParam(n)
 			} else {
-				own = own.generated(p.id(n))
+				own = generatedAs(own, p.id(n))
 			}
 			n++
 		}
-		dst = appendIndicated(dst, own.widened())
+		dst = appendIndicated(dst, own.Widened())
 	}
 	return appendIndicated(dst, row[taken:]...), n
 }
 
-func appendBulkHead(dst []byte, id uint32, types []param) []byte {
+func appendBulkHead(dst []byte, id uint32, types []wire.Param) []byte {
 	dst = binary.LittleEndian.AppendUint32(append(dst, comStmtBulkExecute), id)
 	dst = binary.LittleEndian.AppendUint16(dst, bulkSendTypes)
 	for _, t := range types {
-		dst = binary.LittleEndian.AppendUint16(dst, t.typ)
+		dst = binary.LittleEndian.AppendUint16(dst, t.Type)
 	}
 	return dst
 }
 
 // filledTypes gives the types of the filled statement's parameters.
-func (st *statement) filledTypes(p *fillPlan, types []param) []param {
-	var all []param
+func (st *statement) filledTypes(p *fillPlan, types []wire.Param) []wire.Param {
+	var all []wire.Param
 	taken := 0
 	for _, slot := range st.slots {
 		all = append(all, types[taken:slot.Param]...)
@@ -294,34 +272,23 @@ func (st *statement) filledTypes(p *fillPlan, types []param) []param {
 		switch slot.State {
 		case parser.Open:
 			typ, _ := p.bulkType(uint16(mysql.MYSQL_TYPE_NULL))
-			all = append(all, param{typ: typ})
+			all = append(all, wire.Param{Type: typ})
 		case parser.Param:
-			typ, _ := p.bulkType(types[taken].typ)
-			all = append(all, param{typ: typ})
+			typ, _ := p.bulkType(types[taken].Type)
+			all = append(all, wire.Param{Type: typ})
 			taken++
 		}
 	}
 	return append(all, types[taken:]...)
 }
 
-// generated gives a generated id in the type in which ids stand in p's place.
-func (p param) generated(id int64) param {
-	typ, _ := idType(p.typ)
+// generatedAs gives a generated id in the type in which ids stand in p's place.
+func generatedAs(p wire.Param, id int64) wire.Param {
+	typ, _ := idType(p.Type)
 	if byte(typ) == mysql.MYSQL_TYPE_LONGLONG {
-		return param{typ: typ, value: binary.LittleEndian.AppendUint64(nil, uint64(id))}
+		return wire.Param{Type: typ, Value: binary.LittleEndian.AppendUint64(nil, uint64(id))}
 	}
 	text := strconv.AppendInt([]byte{0}, id, 10)
 	text[0] = byte(len(text) - 1)
-	return param{typ: typ, value: text}
-}
-
-// widened gives a value in that type.
-func (p param) widened() param {
-	if p.null {
-		return p
-	}
-	if n, ok := p.integer(); ok {
-		p.value = binary.LittleEndian.AppendUint64(nil, uint64(n))
-	}
-	return p
+	return wire.Param{Type: typ, Value: text}
 }

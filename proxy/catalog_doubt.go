@@ -104,7 +104,7 @@ func (f *filler) tableBinding(schema, table string) (*Binding, error) {
 func (c *serverConn) checkUnfilled() {
 	e := c.unfilled
 	c.unfilled = nil
-	if c.answer.insertID == 0 || c.answer.failed {
+	if c.answer.InsertID == 0 || c.answer.Failed {
 		return
 	}
 	now, err := c.srv.catalog.suspect(c.ctx, e)
@@ -114,7 +114,7 @@ func (c *serverConn) checkUnfilled() {
 		c.log.Warn("table not looked at again", "table", e.key.schema+"."+e.key.table, "err", err)
 	case now.binding != nil || now.err != nil:
 		c.log.Warn("an INSERT passed without ids of its sequence: its table was made anew while seqgate took it for one without a sequence; look at its latest rows",
-			"table", e.key.schema+"."+e.key.table, "insert_id", c.answer.insertID)
+			"table", e.key.schema+"."+e.key.table, "insert_id", c.answer.InsertID)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/handshake"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // changeUser is COM_CHANGE_USER: another login on the same connection. As at the
@@ -17,9 +18,9 @@ func (s *session) changeUser() error {
 	if err != nil {
 		return err
 	}
-	sequence := s.front.unread()[headerSize-1]
+	sequence := s.front.Unread()[wire.HeaderSize-1]
 	command := append([]byte(nil), payload...)
-	s.front.skip(size)
+	s.front.Skip(size)
 	change, malformed := handshake.ParseChangeUser(command, s.capabilities)
 	keyspace, whole, database, err := s.srv.placeFor(change.Database)
 	switch {
@@ -82,8 +83,8 @@ func (s *session) relayChange(command handshake.Packet, change handshake.ChangeU
 		return malformed // nothing is known of whose session it is
 	}
 	s.salt = r.Salt
-	if packet, valid := parseOK(ok.Payload); valid {
-		s.answer.status = packet.status
+	if packet, valid := wire.ParseOK(ok.Payload); valid {
+		s.answer.Status = packet.Status
 	}
 	if err := s.becomes(change.User); err != nil {
 		s.out.sequence = ok.Sequence
@@ -161,25 +162,25 @@ func (s *session) verifyChange(change handshake.ChangeUser, sequence byte, keysp
 }
 
 // wirePackets is a session's connection, packet by packet, for an authentication.
-type wirePackets struct{ *wire }
+type wirePackets struct{ *wire.Conn }
 
 // maxLoginPacket bounds a packet of an authentication.
 const maxLoginPacket = handshake.MaxPayload
 
 func (w wirePackets) Receive() (handshake.Packet, error) {
-	payload, size, sequence, err := w.packet(maxLoginPacket)
+	payload, size, sequence, err := w.Packet(maxLoginPacket)
 	if err != nil {
 		return handshake.Packet{}, err
 	}
 	p := handshake.Packet{Sequence: sequence, Payload: append([]byte(nil), payload...)}
-	w.skip(size)
+	w.Skip(size)
 	return p, nil
 }
 
 func (w wirePackets) Send(packets ...handshake.Packet) error {
 	var b []byte
 	for _, p := range packets {
-		b, _ = appendPacket(b, p.Sequence, p.Payload)
+		b, _ = wire.AppendPacket(b, p.Sequence, p.Payload)
 	}
 	_, err := w.Write(b)
 	return err

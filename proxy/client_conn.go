@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // clientConn is a client's connection: what has come in on it, what its answers are
@@ -16,7 +18,7 @@ type clientConn struct {
 	log  *slog.Logger
 	user string
 
-	front       *wire
+	front       *wire.Conn
 	id          uint32 // as the client knows its connection
 	salt        []byte // that proofs of a password begin with, for COM_CHANGE_USER
 	frontSecure bool   // a password may be sent on it as it is
@@ -28,9 +30,9 @@ type clientConn struct {
 
 	out    sender
 	packet []byte // a reply's, reused
-	tally tally
-	trace *tracing // nil: nobody is told
-	slow  slowLog
+	tally  tally
+	trace  *tracing // nil: nobody is told
+	slow   slowLog
 
 	loggedIn     time.Time           // when the client had logged in
 	lastCommand  byte                // that the client sent; 0 for none yet

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // Commands that go-mysql does not name.
@@ -47,13 +48,13 @@ func (s *session) command(code byte, length int) error {
 	case mysql.COM_STMT_RESET:
 		return s.resetStmt()
 	case mysql.COM_STMT_FETCH:
-		return s.pass(shapeRows)
+		return s.pass(wire.ShapeRows)
 	case mysql.COM_INIT_DB:
 		return s.initDB()
 	case mysql.COM_FIELD_LIST:
-		return s.pass(shapeFieldList)
+		return s.pass(wire.ShapeFieldList)
 	case mysql.COM_PROCESS_INFO:
-		return s.pass(shapeResults)
+		return s.pass(wire.ShapeResults)
 	case mysql.COM_SET_OPTION:
 		return s.setOption()
 	case comResetConnection:
@@ -63,7 +64,7 @@ func (s *session) command(code byte, length int) error {
 	case mysql.COM_CHANGE_USER:
 		return s.changeUser()
 	case mysql.COM_PING, mysql.COM_STATISTICS, mysql.COM_DEBUG:
-		return s.pass(shapeSingle)
+		return s.pass(wire.ShapeSingle)
 	case mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID:
 		s.unpoolable.Store(true)
 		return s.stream()
@@ -73,7 +74,7 @@ func (s *session) command(code byte, length int) error {
 		return s.refuseShutdown()
 	default:
 		s.unpoolable.Store(true)
-		return s.pass(shapeSingle)
+		return s.pass(wire.ShapeSingle)
 	}
 }
 
@@ -97,7 +98,7 @@ func (s *session) refuseSilent() error {
 }
 
 // pass relays a command and its answer unseen.
-func (s *session) pass(as shape) error {
+func (s *session) pass(as wire.Shape) error {
 	if err := s.forward(); err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (s *session) setOption() error {
 	if err := s.send(append([]byte{mysql.COM_SET_OPTION}, body...)); err != nil {
 		return err
 	}
-	if err := s.relay(shapeSingle); err != nil || s.answer.failed || len(body) < 2 {
+	if err := s.relay(wire.ShapeSingle); err != nil || s.answer.Failed || len(body) < 2 {
 		return err
 	}
 	const on, off = 0, 1
@@ -129,7 +130,7 @@ func (s *session) setOption() error {
 
 // resetConnection is COM_RESET_CONNECTION: the session begins anew.
 func (s *session) resetConnection() error {
-	if err := s.pass(shapeSingle); err != nil || s.answer.failed {
+	if err := s.pass(wire.ShapeSingle); err != nil || s.answer.Failed {
 		return err
 	}
 	s.beginAnew(sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown})
@@ -144,11 +145,11 @@ func (s *session) leavesProtocol() error {
 	if err := s.forward(); err != nil {
 		return err
 	}
-	if err := s.drop(shapeSingle); err != nil {
+	if err := s.drop(wire.ShapeSingle); err != nil {
 		return err
 	}
 	text := "seqgate does not relay the protocols of cloning and group replication; connect to the server itself for them"
-	err := s.reply(appendError(nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, text)))
+	err := s.reply(wire.AppendError(nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, text)))
 	return errors.Join(&frontError{errors.New(text)}, err)
 }
 
@@ -177,7 +178,7 @@ func (c *clientConn) takeCommand() ([]byte, error) {
 		return nil, err
 	}
 	body := append([]byte(nil), payload[1:]...)
-	c.front.skip(size)
+	c.front.Skip(size)
 	return body, nil
 }
 
@@ -189,14 +190,14 @@ func (c *clientConn) shortPacket() (payload []byte, size int, err error) {
 // frontPacket reads a statement whole, without taking it. One of 16 MiB or more is
 // bounded by what its server takes, and is taken: its size is 0.
 func (s *session) frontPacket() (payload []byte, size int, err error) {
-	length, _, err := s.front.header()
+	length, _, err := s.front.Header()
 	if err != nil {
 		return nil, 0, &frontError{err}
 	}
-	if length < maxPayload {
-		return s.packetUpTo(maxPayload)
+	if length < wire.MaxPayload {
+		return s.packetUpTo(wire.MaxPayload)
 	}
-	payload, sequence, err := s.front.takeLong(s.srv.statementLimit(s.ctx, s.keyspace))
+	payload, sequence, err := s.front.TakeLong(s.srv.statementLimit(s.ctx, s.keyspace))
 	if err != nil {
 		return nil, 0, frontFailure(err)
 	}
@@ -207,7 +208,7 @@ func (s *session) frontPacket() (payload []byte, size int, err error) {
 // packetUpTo reads a command of at most limit bytes. What answers it goes on with
 // its sequence number.
 func (c *clientConn) packetUpTo(limit int) (payload []byte, size int, err error) {
-	payload, size, sequence, err := c.front.packet(limit)
+	payload, size, sequence, err := c.front.Packet(limit)
 	if err != nil {
 		return nil, 0, frontFailure(err)
 	}
@@ -226,12 +227,12 @@ func (s *Server) statementLimit(ctx context.Context, k *Keyspace) int {
 	if err := k.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&allowed); err != nil {
 		s.log.Warn("max_allowed_packet not known", "keyspace", k.Name, "err", err)
 	}
-	return min(2*allowed, maxStatement) + maxPayload
+	return min(2*allowed, maxStatement) + wire.MaxPayload
 }
 
 func frontFailure(err error) error {
-	var order *orderError
-	if err == errPacketTooLarge || errors.As(err, &order) {
+	var order *wire.OrderError
+	if err == wire.ErrTooLarge || errors.As(err, &order) {
 		return err
 	}
 	return &frontError{err}
@@ -251,7 +252,7 @@ func (s *session) initDB() error {
 	if err := s.send(append([]byte{mysql.COM_INIT_DB}, database...)); err != nil {
 		return err
 	}
-	if err := s.relay(shapeSingle); err != nil || s.answer.failed {
+	if err := s.relay(wire.ShapeSingle); err != nil || s.answer.Failed {
 		return err
 	}
 	s.setDatabase(database)

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // commands joins commands, each numbered from 0.
 func commands(payloads ...string) []byte {
 	var b []byte
 	for _, p := range payloads {
-		b, _ = appendPacket(b, 0, []byte(p))
+		b, _ = wire.AppendPacket(b, 0, []byte(p))
 	}
 	return b
 }
@@ -32,7 +33,7 @@ func modes(mode byte) (capabilities uint32, mariaDB bool) {
 // INSERT without its id; and so does the client.
 func FuzzCommands(f *testing.F) {
 	packet := func(number byte, payload string) string {
-		b, _ := appendPacket(nil, number, []byte(payload))
+		b, _ := wire.AppendPacket(nil, number, []byte(payload))
 		return string(b)
 	}
 	execute := "\x17\x01\x00\x00\x00\x00\x01\x00\x00\x00"
@@ -64,7 +65,7 @@ func FuzzCommands(f *testing.F) {
 		if err == nil {
 			t.Error("a session ended without a reason")
 		}
-		if held := max(cap(s.front.buf), cap(s.back.buf)); held > largeBuffer+4*len(stream) {
+		if held := max(cap(s.front.Buf), cap(s.back.Buf)); held > wire.LargeBuffer+4*len(stream) {
 			t.Errorf("%d bytes are held for %d that came", held, len(stream))
 		}
 		if err := s.close(); err != nil {

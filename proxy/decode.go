@@ -10,6 +10,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence/snowflake"
 )
 
@@ -18,9 +19,9 @@ import (
 var errDecodeForm = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate answers SEQGATE_DECODE(id) of one literal, or one parameter of a prepared statement, that is alone in a SELECT, and nothing beside it")
 
 // decodeColumns are those of its result. The numbers are the last ones.
-func decodeColumns() []resultColumn {
-	return []resultColumn{textColumn("Layout", 64), textColumn("Generator", 129), textColumn("Time", 32), textColumn("Zone", 20),
-		integerColumn("Worker"), integerColumn("Sequence")}
+func decodeColumns() []wire.Column {
+	return []wire.Column{wire.TextColumn("Layout", 64), wire.TextColumn("Generator", 129), wire.TextColumn("Time", 32), wire.TextColumn("Zone", 20),
+		wire.IntegerColumn("Worker"), wire.IntegerColumn("Sequence")}
 }
 
 // selectDecode answers the text.
@@ -64,18 +65,18 @@ func (s *session) answerDecode(id string) error {
 
 // appendBinaryRow appends a row without NULLs as the binary protocol has it ("Binary Protocol Resultset Row" of the MySQL
 // manual), where the values of columns that are no text are BIGINTs.
-func appendBinaryRow(dst []byte, columns []resultColumn, row []string) ([]byte, error) {
+func appendBinaryRow(dst []byte, columns []wire.Column, row []string) ([]byte, error) {
 	const offset = 2 // of the bits that tell of NULLs
 	dst = append(dst, mysql.OK_HEADER)
 	dst = append(dst, make([]byte, (len(columns)+offset+7)/8)...)
 	for i, column := range columns {
-		if column.typ == mysql.MYSQL_TYPE_VAR_STRING {
-			dst = appendText(dst, row[i])
+		if column.Type == mysql.MYSQL_TYPE_VAR_STRING {
+			dst = wire.AppendText(dst, row[i])
 			continue
 		}
 		n, err := strconv.ParseInt(row[i], 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", column.name, err)
+			return nil, fmt.Errorf("column %s: %w", column.Name, err)
 		}
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(n))
 	}

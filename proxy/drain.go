@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // How a seqgate stops without costing a client a statement. The protocol has no word
@@ -75,7 +77,7 @@ func (s *Server) beginDrain() {
 			_ = session.cork(true)
 		case session.busy.Load():
 		case s.settings().Quiet == 0, session.quiet.Add(1) > quietLooks:
-			interrupt(c)
+			wire.Interrupt(c)
 		}
 	}
 }
@@ -111,7 +113,7 @@ func (s *Server) endQuiet() {
 	defer s.mu.Unlock()
 	for c, session := range s.sessions {
 		if session != nil && !session.busy.Load() && session.quiet.Add(1) > quietLooks {
-			interrupt(c)
+			wire.Interrupt(c)
 		}
 	}
 }
@@ -132,7 +134,7 @@ func (s *Server) release() error {
 func (c *clientConn) sayShutdown() error {
 	c.out = sender{}
 	_ = c.cork(true)
-	_ = c.reply(appendError(nil, errShutdown())) // the client may be gone already
+	_ = c.reply(wire.AppendError(nil, errShutdown())) // the client may be gone already
 	closeWrite(c.front.Conn)
 	return io.EOF
 }
@@ -174,6 +176,3 @@ func (c *clientConn) beforeWait() {
 		_ = c.cork(false) // if it fails the kernel does so in 0.2 s
 	}
 }
-
-// interrupt wakes a session that reads from c, now or when it will.
-func interrupt(c net.Conn) { _ = c.SetReadDeadline(time.Unix(1, 0)) }

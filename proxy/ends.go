@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 const (
@@ -42,15 +44,15 @@ type ends struct {
 // attend bounds what the two sides may keep the session waiting for, and has
 // their ends noticed.
 func (s *session) attend() {
-	s.front.readLimit = cmp.Or(s.srv.settings().ReadTimeout, defaultReadTimeout)
-	s.front.writeLimit = cmp.Or(s.srv.settings().WriteTimeout, defaultWriteTimeout)
+	s.front.ReadLimit = cmp.Or(s.srv.settings().ReadTimeout, defaultReadTimeout)
+	s.front.WriteLimit = cmp.Or(s.srv.settings().WriteTimeout, defaultWriteTimeout)
 	s.clientConn.unwatch = s.srv.watch(s.front, s.log, s.startGrace)
 	s.attendBack()
 }
 
 func (c *serverConn) attendBack() {
-	c.back.writeLimit = cmp.Or(c.srv.settings().WriteTimeout, defaultWriteTimeout)
-	c.back.interrupted = c.owner.clientLeft
+	c.back.WriteLimit = cmp.Or(c.srv.settings().WriteTimeout, defaultWriteTimeout)
+	c.back.Interrupted = c.owner.clientLeft
 	c.ends.unwatch = c.srv.watch(c.back, c.log, c.noteEnd)
 }
 
@@ -62,9 +64,9 @@ func (f *filler) exchangeBack(c net.Conn) (former net.Conn) {
 	}
 	f.ends.backEnded.Store(false)
 	former = f.back.Conn
-	f.back.release()
+	f.back.Release()
 	f.ends.mu.Lock()
-	f.back = newWire(c)
+	f.back = wire.NewConn(c)
 	f.ends.mu.Unlock()
 	f.countBack()
 	f.attendBack()
@@ -81,7 +83,7 @@ func (s *session) cutOff() {
 
 // watch has gone called at the end of w's peer. A session that cannot be watched
 // does without.
-func (s *Server) watch(w *wire, log *slog.Logger, gone func()) (stop func()) {
+func (s *Server) watch(w *wire.Conn, log *slog.Logger, gone func()) (stop func()) {
 	stop, err := s.hangups.watch(w.Conn, gone)
 	if err != nil {
 		log.Warn("the ends of a session's connections will be noticed late", "err", err)
@@ -116,7 +118,7 @@ func (s *serverConn) disregard() error {
 		s.ends.grace.Stop()
 		return s.back.SetDeadline(time.Time{})
 	}
-	return s.back.clearDeadlines()
+	return s.back.ClearDeadlines()
 }
 
 // noteEnd notes that the server has closed the connection.
@@ -127,21 +129,21 @@ func (c *serverConn) noteEnd() {
 
 // serverEnded wakes the session to see that a server has gone: now, or before it waits
 // for its client again.
-func (s *session) serverEnded() { interrupt(s.front.Conn) }
+func (s *session) serverEnded() { wire.Interrupt(s.front.Conn) }
 
 // passLastWords gives the client what a server that closed the connection while
 // nothing was asked of it has said before, such as why, and ends the session.
 func (s *session) passLastWords() error {
 	s.boundary = false // a QUIT would reach nobody
-	s.back.readLimit = lastWordsLimit
+	s.back.ReadLimit = wire.LastWordsLimit
 	for {
-		if unread := s.back.unread(); len(unread) > 0 {
+		if unread := s.back.Unread(); len(unread) > 0 {
 			if err := s.writeFront(unread); err != nil {
 				return err
 			}
-			s.back.skip(len(unread))
+			s.back.Skip(len(unread))
 		}
-		if err := s.back.fill(); errors.Is(err, io.EOF) {
+		if err := s.back.Fill(); errors.Is(err, io.EOF) {
 			return io.EOF
 		} else if err != nil {
 			return &backendError{err}
@@ -166,7 +168,7 @@ func (s *session) endGrace() {
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
 	if !s.ends.over {
-		interrupt(s.back.Conn)
+		wire.Interrupt(s.back.Conn)
 		s.router.interruptLegs()
 	}
 }
@@ -194,7 +196,7 @@ func (s *session) clientLeft() {
 // clientMayGoOn reports whether what the client has sent is not all at the server.
 func (s *session) clientMayGoOn() bool {
 	// The client has closed its side: reading what it sent before waits for nothing.
-	return !s.sent || len(s.front.unread()) > 0 || s.front.fill() == nil
+	return !s.sent || len(s.front.Unread()) > 0 || s.front.Fill() == nil
 }
 
 func (c *serverConn) halfClose() {
@@ -207,7 +209,7 @@ func (c *serverConn) halfClose() {
 // hurry has reads from the server end when it is time to leave.
 func (c *serverConn) hurry() {
 	if !c.ends.leaveBy.IsZero() {
-		c.back.giveUpAt(c.ends.leaveBy)
+		c.back.GiveUpAt(c.ends.leaveBy)
 	}
 }
 

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -54,14 +53,6 @@ func (e *frontError) Unwrap() error   { return e.err }
 func (e *backendError) Error() string { return "backend connection: " + e.err.Error() }
 func (e *backendError) Unwrap() error { return e.err }
 
-// orderError is a packet that does not have the number that was to come. Where
-// the next packet begins is not known any more: the connection ends.
-type orderError struct{ want byte }
-
-func (e *orderError) Error() string {
-	return fmt.Sprintf("packet out of order: number %d was to come", e.want)
-}
-
 // describeError is a failure to learn of a table, with which a statement that may
 // need ids ends before it reaches the server.
 type describeError struct {
@@ -73,21 +64,6 @@ func (e *describeError) Error() string {
 	return "seqgate could not learn of table " + e.table + " from its server (" + e.err.Error() + "); try again"
 }
 func (e *describeError) Unwrap() error { return e.err }
-
-// serverError is an error packet that the backend sent in answer to a
-// statement of seqgate's own; it is passed to the client unchanged.
-type serverError struct{ packet []byte }
-
-func (e *serverError) code() uint16 {
-	if len(e.packet) < 3 {
-		return 0
-	}
-	return binary.LittleEndian.Uint16(e.packet[1:])
-}
-
-func (e *serverError) text() string { return string(e.packet[min(len(e.packet), 9):]) }
-
-func (e *serverError) Error() string { return fmt.Sprintf("server error %d: %s", e.code(), e.text()) }
 
 func errShutdown() *mysql.MyError {
 	return mysql.NewError(mysql.ER_SERVER_SHUTDOWN, "seqgate is shutting down; connect again")
@@ -153,11 +129,4 @@ func clientError(err error) *mysql.MyError {
 		return &mysql.MyError{Code: number, State: state, Message: err.Error()}
 	}
 	return mysql.NewError(code, err.Error())
-}
-
-// appendError appends the payload of an ERR packet to dst.
-func appendError(dst []byte, e *mysql.MyError) []byte {
-	dst = append(dst, mysql.ERR_HEADER, byte(e.Code), byte(e.Code>>8), '#')
-	dst = append(dst, (e.State + mysql.DEFAULT_MYSQL_STATE)[:5]...)
-	return append(dst, e.Message...)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // stmtCommand reads a command about a prepared statement whole. The statement
@@ -48,11 +49,11 @@ func (s *session) executePacket(st *statement, payload []byte, size int) error {
 	s.left = nil
 	switch {
 	case st != nil && st.next != nil && payload[0] == comStmtBulkExecute:
-		s.front.skip(size)
+		s.front.Skip(size)
 		return mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as to any SELECT
 	case st != nil && st.next != nil:
 		err := s.readNext(st, payload)
-		s.front.skip(size)
+		s.front.Skip(size)
 		if err != nil {
 			return err
 		}
@@ -68,26 +69,26 @@ func (s *session) executePacket(st *statement, payload []byte, size int) error {
 // executeUnseen relays an execution of a statement that seqgate keeps nothing of,
 // however long it is.
 func (s *session) executeUnseen() error {
-	length, _, err := s.front.header()
+	length, _, err := s.front.Header()
 	if err != nil {
 		return &frontError{err}
 	}
 	n := min(length, executeFlags+1)
-	if err := s.front.need(headerSize + n); err != nil {
+	if err := s.front.Need(wire.HeaderSize + n); err != nil {
 		return &frontError{err}
 	}
 	if n >= executeFlags {
-		s.noteExecuted(binary.LittleEndian.Uint32(s.front.unread()[headerSize+1:]))
+		s.noteExecuted(binary.LittleEndian.Uint32(s.front.Unread()[wire.HeaderSize+1:]))
 	}
-	return s.pass(executeShape(s.front.unread()[headerSize:][:n]))
+	return s.pass(executeShape(s.front.Unread()[wire.HeaderSize:][:n]))
 }
 
 // executeShape gives the shape of the answer to a COM_STMT_EXECUTE.
-func executeShape(payload []byte) shape {
+func executeShape(payload []byte) wire.Shape {
 	if len(payload) > executeFlags && payload[executeFlags]&cursorTypes != 0 {
-		return shapeCursor
+		return wire.ShapeCursor
 	}
-	return shapeResults
+	return wire.ShapeResults
 }
 
 // executeSeen relays an execution, with what it does to the session.
@@ -109,7 +110,7 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 		err = s.stillBound(st)
 	}
 	if err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return err
 	}
 	if st.fill == nil {
@@ -133,7 +134,7 @@ func (s *session) executeInsert(st *statement, payload []byte, size int) error {
 		err = s.openRows(st, &p, params)
 	}
 	if err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return errors.Join(err, s.dropLong(st))
 	}
 	return s.executeFill(st, &p, params, payload[5], size)
@@ -184,29 +185,29 @@ func (st *statement) holds(b *Binding, m parser.Mode) bool {
 }
 
 // readExecute reads the parameters of an execution.
-func (f *filler) readExecute(st *statement, payload []byte) ([]param, error) {
+func (f *filler) readExecute(st *statement, payload []byte) ([]wire.Param, error) {
 	const header, countAvailable = 10, 8
-	r := paramReader{b: payload, at: header}
+	r := wire.ParamReader{Data: payload, At: header}
 	if len(payload) < header {
 		return nil, malformedExecute()
 	}
 	named := f.has(mysql.CLIENT_QUERY_ATTRIBUTES)
 	count := uint64(st.params)
 	if named && payload[5]&countAvailable != 0 {
-		count = r.number()
+		count = r.Number()
 	} else if named && st.params > 0 {
 		return nil, uncountedExecute()
 	}
-	if count == 0 && st.params == 0 && !r.bad {
+	if count == 0 && st.params == 0 && !r.Bad {
 		return nil, nil
 	}
-	params := r.readParams(count, named, st.types, st.long)
-	if r.bad || len(params) < st.params {
+	params := r.ReadParams(count, named, st.types, st.long)
+	if r.Bad || len(params) < st.params {
 		return nil, malformedExecute()
 	}
 	st.types = st.types[:0]
 	for _, p := range params {
-		st.types = append(st.types, param{typ: p.typ, name: p.name})
+		st.types = append(st.types, wire.Param{Type: p.Type, Name: p.Name})
 	}
 	return params, nil
 }
@@ -223,7 +224,7 @@ func malformedExecute() error {
 
 // openRows counts the rows whose ids are open in an execution with these
 // parameters.
-func (f *filler) openRows(st *statement, p *fillPlan, params []param) error {
+func (f *filler) openRows(st *statement, p *fillPlan, params []wire.Param) error {
 	for _, slot := range st.slots {
 		v := f.decide(p, slot, params)
 		switch v.State {
@@ -239,17 +240,17 @@ func (f *filler) openRows(st *statement, p *fillPlan, params []param) error {
 }
 
 // decide gives what a row says of its id in an execution with these parameters.
-func (f *filler) decide(p *fillPlan, slot parser.Slot, params []param) parser.Slot {
+func (f *filler) decide(p *fillPlan, slot parser.Slot, params []wire.Param) parser.Slot {
 	mode := p.binding.mode(f.state.mode)
 	if slot.State == parser.Param {
-		slot = params[slot.Param].slot(mode, p.ignore)
+		slot = slotOf(&params[slot.Param], mode, p.ignore)
 	}
 	return p.binding.judge(slot, mode.Strict && !p.ignore)
 }
 
 // executeFill sends the execution of the statement that fits: the client's own
 // when it can go as it came, else the one with a parameter for each id.
-func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags byte, size int) error {
+func (s *session) executeFill(st *statement, p *fillPlan, params []wire.Param, flags byte, size int) error {
 	id := st.id
 	flags &^= cursorTypes // MariaDB has none on RETURNING
 	err := s.dropStale(st)
@@ -264,7 +265,7 @@ func (s *session) executeFill(st *statement, p *fillPlan, params []param, flags 
 		p.sent = sentOnce // it does not stand in s.scratch
 	}
 	if err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return err
 	}
 	if err := s.sendExecute(id, flags, params, size); err != nil {
@@ -332,13 +333,13 @@ func (s *session) settleExecute(st *statement, p *fillPlan) error {
 		s.after(st.effect)
 		return err
 	}
-	err := s.relayComposed(shapeResults)
+	err := s.relayComposed(wire.ShapeResults)
 	s.after(st.effect)
 	return err
 }
 
 // fillParams takes ids for the open rows and puts them among the parameters.
-func (f *filler) fillParams(st *statement, p *fillPlan, params []param) ([]param, error) {
+func (f *filler) fillParams(st *statement, p *fillPlan, params []wire.Param) ([]wire.Param, error) {
 	open := func(row int) bool { return f.decide(p, st.slots[row], params).State == parser.Open }
 	if p.movesAhead() {
 		p.own = f.ownOfParams(st, p.binding, p.ignore, params)
@@ -347,7 +348,7 @@ func (f *filler) fillParams(st *statement, p *fillPlan, params []param) ([]param
 		return nil, err
 	}
 	f.idsAt = f.idsAt[:0]
-	all := withIDs(st.slots, params, open, func(n, at int) param {
+	all := withIDs(st.slots, params, open, func(n, at int) wire.Param {
 		f.idsAt = append(f.idsAt, at)
 		return p.openParam(n)
 	})
@@ -358,7 +359,7 @@ func (f *filler) fillParams(st *statement, p *fillPlan, params []param) ([]param
 }
 
 // ownOfParams gives the own ids of an execution with these parameters.
-func (f *filler) ownOfParams(st *statement, b *Binding, ignore bool, params []param) eachOwn {
+func (f *filler) ownOfParams(st *statement, b *Binding, ignore bool, params []wire.Param) eachOwn {
 	return func(first, last int64, yield func(int64)) {
 		p := fillPlan{binding: b, ignore: ignore}
 		slots := make([]parser.Slot, len(st.slots))
@@ -391,23 +392,23 @@ func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id
 
 // sendExecute sends an execution and skips the client's own, in which the values
 // of its parameters stand, by its size.
-func (s *session) sendExecute(id uint32, flags byte, params []param, size int) error {
+func (s *session) sendExecute(id uint32, flags byte, params []wire.Param, size int) error {
 	if size > 0 {
 		s.scratch = s.appendExecute(s.packetBuffer(), id, flags, params)
-		s.front.skip(size)
+		s.front.Skip(size)
 		return s.sendPacket(s.scratch)
 	}
 	flags, named := s.counted(flags)
-	parts := [][]byte{appendExecuteHead(nil, id, flags, params, named)}
+	parts := [][]byte{wire.AppendExecuteHead(nil, id, flags, params, named)}
 	for i := range params {
-		parts = append(parts, params[i].bytes())
+		parts = append(parts, params[i].Bytes())
 	}
 	return s.sendLong(parts...)
 }
 
-func (f *filler) appendExecute(dst []byte, id uint32, flags byte, params []param) []byte {
+func (f *filler) appendExecute(dst []byte, id uint32, flags byte, params []wire.Param) []byte {
 	flags, named := f.counted(flags)
-	return appendExecute(dst, id, flags, params, named)
+	return wire.AppendExecute(dst, id, flags, params, named)
 }
 
 // counted gives the flags of an execution: with query attributes agreed on, the

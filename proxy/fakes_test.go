@@ -23,6 +23,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/handshake"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
@@ -123,13 +124,13 @@ func (b *fakeBackend) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.in = append(b.in, p...)
-	for len(b.in) >= headerSize {
+	for len(b.in) >= wire.HeaderSize {
 		length := int(b.in[0]) | int(b.in[1])<<8 | int(b.in[2])<<16
-		if len(b.in) < headerSize+length {
+		if len(b.in) < wire.HeaderSize+length {
 			break
 		}
-		b.packet(b.in[3], b.in[headerSize:headerSize+length])
-		b.in = b.in[headerSize+length:]
+		b.packet(b.in[3], b.in[wire.HeaderSize:wire.HeaderSize+length])
+		b.in = b.in[wire.HeaderSize+length:]
 	}
 	b.came.Broadcast()
 	return len(p), nil
@@ -137,7 +138,7 @@ func (b *fakeBackend) Write(p []byte) (int, error) {
 
 // packet takes one packet: of a file, or of a command.
 func (b *fakeBackend) packet(number byte, payload []byte) {
-	if b.streamed && len(b.command) == 0 && first(payload) == semiSyncAck && !b.session.busy.Load() {
+	if b.streamed && len(b.command) == 0 && wire.First(payload) == semiSyncAck && !b.session.busy.Load() {
 		return // within the stream; behind its end it is a command that nobody knows
 	}
 	if number != b.number {
@@ -145,7 +146,7 @@ func (b *fakeBackend) packet(number byte, payload []byte) {
 	}
 	b.number++
 	continues := b.full
-	b.full = len(payload) == maxPayload
+	b.full = len(payload) == wire.MaxPayload
 	switch {
 	case b.file && (len(payload) > 0 || continues):
 	case b.file:
@@ -164,7 +165,7 @@ func (b *fakeBackend) packet(number byte, payload []byte) {
 // answer sends packets, numbered on from what came.
 func (b *fakeBackend) answer(payloads ...string) {
 	for _, p := range payloads {
-		b.out, b.number = appendPacket(b.out, b.number, []byte(p))
+		b.out, b.number = wire.AppendPacket(b.out, b.number, []byte(p))
 	}
 }
 
@@ -400,8 +401,8 @@ func fakeServer(tb testing.TB) *Server {
 // fakeSession makes a session for a client who sends these bytes.
 func fakeSession(tb testing.TB, srv *Server, capabilities uint32, mariaDB bool, piece int, stream []byte) (*session, *fakeClient, *fakeBackend) {
 	front, back := &fakeClient{in: stream, piece: piece}, newFakeBackend(tb)
-	client := &clientConn{srv: srv, ctx: srv.ctx, log: srv.log, front: newWire(front), leave: func() {}}
-	server := &serverConn{srv: srv, ctx: srv.ctx, log: srv.log, keyspace: srv.cfg.Keyspaces["main"], back: newWire(back),
+	client := &clientConn{srv: srv, ctx: srv.ctx, log: srv.log, front: wire.NewConn(front), leave: func() {}}
+	server := &serverConn{srv: srv, ctx: srv.ctx, log: srv.log, keyspace: srv.cfg.Keyspaces["main"], back: wire.NewConn(back),
 		capabilities: uint64(capabilities), mariaDB: mariaDB, boundary: true, conn: &backend.Conn{Conn: back}}
 	s := newSession(client, server)
 	s.state = sessionState{database: "main", databaseKnown: true, lastIDKnown: true}

@@ -3,6 +3,8 @@ package proxy
 import (
 	"errors"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // forward sends the command at the front of the client's bytes to the backend
@@ -13,14 +15,14 @@ func (s *session) forward() error {
 		return errors.Join(takeErr, err)
 	}
 	for {
-		length, _, err := s.front.header()
+		length, _, err := s.front.Header()
 		if err != nil {
 			return &frontError{err}
 		}
-		if err := s.forwardPacket(headerSize+length, s.writeBack); err != nil {
+		if err := s.forwardPacket(wire.HeaderSize+length, s.writeBack); err != nil {
 			return errors.Join(errCommandCut, err)
 		}
-		if length < maxPayload {
+		if length < wire.MaxPayload {
 			return nil
 		}
 	}
@@ -29,19 +31,19 @@ func (s *session) forward() error {
 // forwardPacket passes the client's next packet on, whose header says that it
 // has left bytes with that header.
 func (c *clientConn) forwardPacket(left int, write func([]byte) error) error {
-	c.out.sequence = c.front.unread()[headerSize-1] + 1
-	c.front.unread()[headerSize-1] -= c.out.shift
+	c.out.sequence = c.front.Unread()[wire.HeaderSize-1] + 1
+	c.front.Unread()[wire.HeaderSize-1] -= c.out.shift
 	for left > 0 {
-		if len(c.front.unread()) == 0 {
-			if err := c.front.fill(); err != nil {
+		if len(c.front.Unread()) == 0 {
+			if err := c.front.Fill(); err != nil {
 				return &frontError{err}
 			}
 		}
-		n := min(left, len(c.front.unread()))
-		if err := write(c.front.unread()[:n]); err != nil {
+		n := min(left, len(c.front.Unread()))
+		if err := write(c.front.Unread()[:n]); err != nil {
 			return err
 		}
-		c.front.skip(n)
+		c.front.Skip(n)
 		left -= n
 	}
 	return nil
@@ -61,14 +63,14 @@ func (s *session) whileListening(pass func() error) (err, silent error) {
 	err = pass()
 	var lost *backendError
 	switch {
-	case err == nil, errors.Is(err, errInterrupted): // listen has heard something, or will
+	case err == nil, errors.Is(err, wire.ErrInterrupted): // listen has heard something, or will
 	case errors.As(err, &lost): // perhaps it has said why
-		defer time.AfterFunc(lastWordsLimit, s.back.halt).Stop()
+		defer time.AfterFunc(wire.LastWordsLimit, s.back.Halt).Stop()
 	default:
-		s.back.halt()
+		s.back.Halt()
 	}
 	silent = <-answer
-	if err := errors.Join(s.front.resume(), s.back.resume()); err != nil {
+	if err := errors.Join(s.front.Resume(), s.back.Resume()); err != nil {
 		return &backendError{err}, err
 	}
 	return err, silent
@@ -77,9 +79,9 @@ func (s *session) whileListening(pass func() error) (err, silent error) {
 // leaveUnnoticed has the session look for its client's end itself, until the
 // returned function is called.
 func (c *serverConn) leaveUnnoticed() (end func()) {
-	noticed := c.back.interrupted
-	c.back.interrupted = nil
-	return func() { c.back.interrupted = noticed }
+	noticed := c.back.Interrupted
+	c.back.Interrupted = nil
+	return func() { c.back.Interrupted = noticed }
 }
 
 // listen waits for the server to speak while something else goes on. Once it
@@ -87,9 +89,9 @@ func (c *serverConn) leaveUnnoticed() (end func()) {
 func (s *session) listen() <-chan error {
 	heard := make(chan error, 1)
 	go func() {
-		err := s.back.need(1)
-		s.front.halt()
-		s.back.halt() // it may read no more
+		err := s.back.Need(1)
+		s.front.Halt()
+		s.back.Halt() // it may read no more
 		heard <- err
 	}()
 	return heard
@@ -99,21 +101,21 @@ func (s *session) listen() <-chan error {
 // make the rest of itself.
 func (s *session) passFile() error {
 	continued := false
-	for want := s.answer.sequence + 1 + s.out.shift; ; want++ {
-		length, sequence, err := s.front.header()
+	for want := s.answer.Sequence + 1 + s.out.shift; ; want++ {
+		length, sequence, err := s.front.Header()
 		if err != nil {
 			return &frontError{err}
 		}
 		if sequence != want {
-			return &orderError{want}
+			return &wire.OrderError{Want: want}
 		}
-		if err := s.forwardPacket(headerSize+length, s.writeFile); err != nil {
+		if err := s.forwardPacket(wire.HeaderSize+length, s.writeFile); err != nil {
 			return err
 		}
 		if length == 0 && !continued {
 			return nil
 		}
-		continued = length == maxPayload
+		continued = length == wire.MaxPayload
 	}
 }
 
@@ -127,14 +129,14 @@ func (c *serverConn) writeFile(b []byte) error {
 // fileEnded goes on after the client's file, whose passing ended with err. silent
 // tells why the server has not answered, nil when it has.
 func (s *session) fileEnded(err, silent error) error {
-	var order *orderError
+	var order *wire.OrderError
 	var front *frontError
 	switch {
 	case errors.As(err, &order):
 		// Servers say it as the statement's answer, and once more since what is left
 		// of the packet is no command.
-		return errors.Join(&orderError{want: 0}, s.replyOutOfOrder(order.want))
-	case errors.As(err, &front) && !errors.Is(err, errInterrupted):
+		return errors.Join(&wire.OrderError{Want: 0}, s.replyOutOfOrder(order.Want))
+	case errors.As(err, &front) && !errors.Is(err, wire.ErrInterrupted):
 		return err
 	case silent != nil:
 		return errors.Join(errCommandCut, s.answerCut(silent))

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence/snowflake"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -128,11 +129,11 @@ func (p *fillPlan) appendValue(dst []byte, n int) []byte {
 }
 
 // openParam gives the n-th id as a parameter.
-func (p *fillPlan) openParam(n int) param {
+func (p *fillPlan) openParam(n int) wire.Param {
 	if p.texts == nil {
-		return idParam(p.id(n))
+		return wire.IDParam(p.id(n))
 	}
-	return param{typ: p.textType(), value: mysql.PutLengthEncodedString(p.text(n))}
+	return wire.Param{Type: p.textType(), Value: mysql.PutLengthEncodedString(p.text(n))}
 }
 
 // textType gives the type of a parameter for an id that is no number.
@@ -172,10 +173,10 @@ func (s *session) settleTexts(p *fillPlan) error {
 		s.state.lastIDKnown = false
 	}
 	if p.returning && s.answersRows() {
-		return s.relayComposed(shapeResults)
+		return s.relayComposed(wire.ShapeResults)
 	}
 	ok, err := s.answerOK()
-	var refused *serverError
+	var refused *wire.ServerError
 	if errors.As(err, &refused) {
 		s.forgetIfStale(refused)
 	}

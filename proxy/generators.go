@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -54,11 +55,11 @@ func (s *Server) generators() (all []*vschema.Generator) {
 // showGenerators gives the generators of the vschema. What only a snowflake has is empty for the others; those that take
 // segments are among the sequences, once they were used.
 func (d *ownStatement) showGenerators() shown {
-	result := shown{columns: []resultColumn{
-		textColumn("Generator", 129), textColumn("Type", 16), textColumn("Layout", 64), textColumn("Bits", 128), textColumn("Ends", 32),
-		textColumn("Longest_run", 20), textColumn("Worker", 20), textColumn("Worker_from", 129), textColumn("Lease_left_ms", 20),
-		textColumn("Reserved", 32), textColumn("Clock_off_ms", 20), textColumn("Lost", 20), textColumn("Last", 32), textColumn("Ahead_ms", 20),
-		textColumn("Waits", 20), textColumn("Clock_steps", 20), textColumn("Last_error", 1024),
+	result := shown{columns: []wire.Column{
+		wire.TextColumn("Generator", 129), wire.TextColumn("Type", 16), wire.TextColumn("Layout", 64), wire.TextColumn("Bits", 128), wire.TextColumn("Ends", 32),
+		wire.TextColumn("Longest_run", 20), wire.TextColumn("Worker", 20), wire.TextColumn("Worker_from", 129), wire.TextColumn("Lease_left_ms", 20),
+		wire.TextColumn("Reserved", 32), wire.TextColumn("Clock_off_ms", 20), wire.TextColumn("Lost", 20), wire.TextColumn("Last", 32), wire.TextColumn("Ahead_ms", 20),
+		wire.TextColumn("Waits", 20), wire.TextColumn("Clock_steps", 20), wire.TextColumn("Last_error", 1024),
 	}}
 	for _, g := range d.srv.generators() {
 		row := make([]string, len(result.columns))

@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // halfOpen are the clients that were greeted and whose answer is awaited: who they are, or
@@ -24,7 +26,7 @@ type greeted struct {
 // enter notes a client. The caller calls leave
 // when the client has answered, or never will.
 func (h *halfOpen) enter(c net.Conn) (leave func()) {
-	return h.enterWith(func() { interrupt(c) })
+	return h.enterWith(func() { wire.Interrupt(c) })
 }
 
 // enterWith is enter for a client that is not read from, and whose login end ends.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // idSettings are the session's variables by which a server makes ids itself.
@@ -98,9 +100,9 @@ func (f *filler) useUpInsertID(p *fillPlan) error {
 	}
 	table := quoteIdentifier(cmp.Or(f.state.database, f.keyspace.Database)) + ".`seqgate insert_id`"
 	err := f.quietly("CREATE TEMPORARY TABLE " + table + " (i BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY) SELECT NULL AS i")
-	var refused *serverError
+	var refused *wire.ServerError
 	if errors.As(err, &refused) {
-		return unsupported("SET insert_id in a session that cannot make a temporary table ("+refused.text()+"),", p.binding.Table,
+		return unsupported("SET insert_id in a session that cannot make a temporary table ("+refused.Text()+"),", p.binding.Table,
 			"grant CREATE TEMPORARY TABLES, or write the id into the statement")
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // Clients that send no command for Config.IdleTimeout are found by one sweep over
@@ -61,7 +62,7 @@ func (s *Server) endIdle(then int64) {
 		}
 		since := session.idleSince.Load()
 		if since > 0 && since <= then && session.idleSince.CompareAndSwap(since, idleEnded) {
-			interrupt(c)
+			wire.Interrupt(c)
 		}
 	}
 }
@@ -83,7 +84,7 @@ func (c *clientConn) endWait() bool {
 func (c *clientConn) sayInactive() error {
 	c.out = sender{}
 	return &frontError{errors.Join(errors.New("no command for as long as the idle timeout"),
-		c.reply(appendError(nil, &mysql.MyError{Code: erClientInteractionTimeout, State: mysql.DEFAULT_MYSQL_STATE, Message: inactive})))}
+		c.reply(wire.AppendError(nil, &mysql.MyError{Code: erClientInteractionTimeout, State: mysql.DEFAULT_MYSQL_STATE, Message: inactive})))}
 }
 
 const inactive = "The client was disconnected by the server because of inactivity. " +

@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -260,7 +261,7 @@ func (f *filler) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) (
 }
 
 // takeIDs takes an id for each open row. params are those of an execution.
-func (f *filler) takeIDs(p *fillPlan, open func(row int) bool, params []param) (err error) {
+func (f *filler) takeIDs(p *fillPlan, open func(row int) bool, params []wire.Param) (err error) {
 	if p.open == 0 {
 		return nil
 	}
@@ -272,7 +273,7 @@ func (f *filler) takeIDs(p *fillPlan, open func(row int) bool, params []param) (
 }
 
 // takeEach is takeIDs where at least one row is open.
-func (f *filler) takeEach(p *fillPlan, open func(row int) bool, params []param) (err error) {
+func (f *filler) takeEach(p *fillPlan, open func(row int) bool, params []wire.Param) (err error) {
 	if p.binding.form != 0 {
 		return f.takeTexts(p)
 	}
@@ -354,7 +355,7 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 	ok, err = s.repeatTaken(p, t, ok, err)
 	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
 	if err != nil {
-		var refused *serverError
+		var refused *wire.ServerError
 		if errors.As(err, &refused) {
 			// LAST_INSERT_ID(id) may have been evaluated before it failed.
 			s.state.restore = s.state.restore || p.wrap || p.appends
@@ -367,8 +368,8 @@ func (s *session) settleFill(p *fillPlan, t target) error {
 }
 
 // tellInserted puts into an OK packet the insert id that a native column tells.
-func (f *filler) tellInserted(p *fillPlan, t target, ok *okPacket) {
-	o := outcome{affected: ok.affectedRows, reported: ok.insertID, first: uint64(p.first)}
+func (f *filler) tellInserted(p *fillPlan, t target, ok *wire.OK) {
+	o := outcome{affected: ok.AffectedRows, reported: ok.InsertID, first: uint64(p.first)}
 	var inserted uint64
 	if p.needsProbe(o) {
 		inserted = f.probe(p, t, int64(o.affected))
@@ -382,9 +383,9 @@ func (f *filler) tellInserted(p *fillPlan, t target, ok *okPacket) {
 	} else {
 		f.setLastID(v.lastID, v.actual)
 		// LAST_INSERT_ID(id) of another row may be behind a packet that tells something else: a trigger's own INSERT hides it.
-		f.state.restore = f.state.restore || p.wrap && (o.first == 0 || ok.insertID != o.first)
+		f.state.restore = f.state.restore || p.wrap && (o.first == 0 || ok.InsertID != o.first)
 	}
-	ok.insertID = v.insertID
+	ok.InsertID = v.insertID
 }
 
 // askUpdated asks for the id of a row that was there and has changed, which the OK packet does not tell. The statement
@@ -417,48 +418,48 @@ func (s *session) settleExplicit(p *fillPlan, t target) error {
 	if err != nil {
 		return err
 	}
-	if p.reports() && ok.affectedRows > 0 && ok.insertID == 0 {
-		ok.insertID = p.toldExplicit()
+	if p.reports() && ok.AffectedRows > 0 && ok.InsertID == 0 {
+		ok.InsertID = p.toldExplicit()
 	}
 	return s.replyOK(ok)
 }
 
 // answerOK reads an answer of one packet. An ERR packet is a *serverError.
-func (s *session) answerOK() (okPacket, error) {
+func (s *session) answerOK() (wire.OK, error) {
 	s.sent = !s.out.more
 	return s.readOK()
 }
 
 // readOK is answerOK while more may have to be sent to the backend.
-func (f *filler) readOK() (okPacket, error) {
+func (f *filler) readOK() (wire.OK, error) {
 	payload, size, err := f.followSingle()
 	if err != nil {
-		return okPacket{}, err
+		return wire.OK{}, err
 	}
-	defer f.back.skip(size)
-	if f.answer.failed {
-		return okPacket{}, &serverError{append([]byte(nil), payload...)}
+	defer f.back.Skip(size)
+	if f.answer.Failed {
+		return wire.OK{}, &wire.ServerError{Packet: append([]byte(nil), payload...)}
 	}
-	ok, valid := parseOK(payload)
-	if first(payload) != mysql.OK_HEADER || !valid {
-		return ok, &backendError{fmt.Errorf("answer to an INSERT begins with %#x", first(payload))}
+	ok, valid := wire.ParseOK(payload)
+	if wire.First(payload) != mysql.OK_HEADER || !valid {
+		return ok, &backendError{fmt.Errorf("answer to an INSERT begins with %#x", wire.First(payload))}
 	}
-	if len(ok.rest) > 0 {
-		ok.rest = append([]byte(nil), ok.rest...)
+	if len(ok.Rest) > 0 {
+		ok.Rest = append([]byte(nil), ok.Rest...)
 	}
 	return ok, nil
 }
 
 // replyOK sends an OK packet in the place of the server's own.
-func (s *session) replyOK(ok okPacket) error {
+func (s *session) replyOK(ok wire.OK) error {
 	if s.out.more {
-		ok.status |= mysql.SERVER_MORE_RESULTS_EXISTS
+		ok.Status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
 	if s.besideTransaction() {
-		ok.status |= mysql.SERVER_STATUS_IN_TRANS
+		ok.Status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	ok.tidy(s.has(mysql.CLIENT_SESSION_TRACK))
-	s.packet = ok.append(s.replyBuffer())
+	ok.Tidy(s.has(mysql.CLIENT_SESSION_TRACK))
+	s.packet = ok.Append(s.replyBuffer())
 	return s.replyPacket(s.packet)
 }
 
@@ -503,8 +504,8 @@ func (f *filler) insertSchema() string {
 
 // forgetIfStale drops what is known of tables when the server's error says that
 // a table is not what it was.
-func (f *filler) forgetIfStale(e *serverError) {
-	switch e.code() {
+func (f *filler) forgetIfStale(e *wire.ServerError) {
+	switch e.Code() {
 	case mysql.ER_BAD_FIELD_ERROR, mysql.ER_NO_SUCH_TABLE, mysql.ER_WRONG_VALUE_COUNT_ON_ROW:
 		f.srv.catalog.Forget()
 	}

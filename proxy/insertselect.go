@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // INSERT ... SELECT into a sequenced table: the rows stay in the server. It is
@@ -23,8 +24,8 @@ type insertQuery struct {
 	sql        []byte
 	attributes []byte // what stands before the text of a COM_QUERY
 	prepared   bool
-	params     []param // of an execution; query attributes stand behind them
-	own        int     // how many of those are the statement's
+	params     []wire.Param // of an execution; query attributes stand behind them
+	own        int          // how many of those are the statement's
 
 	fill      fillPlan
 	explained bool // the server has read the client's own text, and would run it
@@ -160,8 +161,8 @@ func (f *filler) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, err
 	if err != nil {
 		return 0, err
 	}
-	f.setLastID(f.state.lastID, ok.insertID)
-	return ok.insertID, nil
+	f.setLastID(f.state.lastID, ok.InsertID)
+	return ok.InsertID, nil
 }
 
 // negativeOpen reports whether a negative id is stored as 0, and so is an open one.
@@ -170,11 +171,11 @@ func (f *filler) negativeOpen(p *fillPlan) bool {
 }
 
 // fillQuery sends the statement with its ids.
-func (f *filler) fillQuery(q *insertQuery) (okPacket, error) {
+func (f *filler) fillQuery(q *insertQuery) (wire.OK, error) {
 	p := &q.fill
 	if !p.wrap {
 		if err := f.restoreLastID(); err != nil {
-			return okPacket{}, err
+			return wire.OK{}, err
 		}
 	}
 	plain := !p.binding.AutoIncrement
@@ -188,23 +189,23 @@ func (f *filler) fillQuery(q *insertQuery) (okPacket, error) {
 }
 
 // runQuery runs a text that was made of the statement, and reads its OK packet.
-func (f *filler) runQuery(prepared bool, text, attributes []byte, params []param) (okPacket, error) {
+func (f *filler) runQuery(prepared bool, text, attributes []byte, params []wire.Param) (wire.OK, error) {
 	if !prepared {
 		if err := f.send(slices.Concat([]byte{mysql.COM_QUERY}, attributes, text)); err != nil {
-			return okPacket{}, err
+			return wire.OK{}, err
 		}
 		return f.readOK()
 	}
 	id, err := f.executeOnce(text, params)
 	if err != nil {
-		return okPacket{}, err
+		return wire.OK{}, err
 	}
 	ok, err := f.readOK()
 	return ok, errors.Join(err, f.sendClose(id))
 }
 
 // executeOnce prepares a text and sends its execution.
-func (f *filler) executeOnce(text []byte, params []param) (id uint32, err error) {
+func (f *filler) executeOnce(text []byte, params []wire.Param) (id uint32, err error) {
 	if err := f.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return 0, err
 	}
@@ -219,16 +220,16 @@ func (f *filler) executeOnce(text []byte, params []param) (id uint32, err error)
 // overran reports whether a statement failed because its query gave more rows than
 // were counted.
 func (f *filler) overran(err error) bool {
-	var refused *serverError
-	return errors.As(err, &refused) && refused.code() == mysql.ER_DATA_OUT_OF_RANGE &&
-		bytes.Contains(refused.packet, []byte(f.srv.queryNames+parser.QueryOverrun))
+	var refused *wire.ServerError
+	return errors.As(err, &refused) && refused.Code() == mysql.ER_DATA_OUT_OF_RANGE &&
+		bytes.Contains(refused.Packet, []byte(f.srv.queryNames+parser.QueryOverrun))
 }
 
 // isInexact tells the other reason for which a statement made here fails so.
 func isInexact(err error) bool { return strings.Contains(err.Error(), parser.QueryInexact) }
 
 // settleQuery answers the statement as a native AUTO_INCREMENT column does.
-func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) error {
+func (s *session) settleQuery(q *insertQuery, t target, ok wire.OK, err error) error {
 	p := &q.fill
 	if err == nil {
 		p.rows = s.records(ok)
@@ -250,8 +251,8 @@ func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) 
 		}
 	case p.open == 0 && !p.upsert:
 		s.state.restore = s.state.restore || p.wrap // an id of the query's own may be there
-		if ok.affectedRows == 0 {
-			ok.insertID = 0
+		if ok.AffectedRows == 0 {
+			ok.InsertID = 0
 		}
 	default:
 		s.tellInserted(p, t, &ok)
@@ -261,10 +262,10 @@ func (s *session) settleQuery(q *insertQuery, t target, ok okPacket, err error) 
 
 // records gives how many rows the query gave, by the OK packet's text "Records: n
 // Duplicates: n Warnings: n"; in whatever language, it is the first number.
-func (f *filler) records(ok okPacket) int {
-	info := ok.rest
+func (f *filler) records(ok wire.OK) int {
+	info := ok.Rest
 	if f.has(mysql.CLIENT_SESSION_TRACK) {
-		_, _, size := lengthEncoded(info)
+		_, _, size := wire.LengthEncoded(info)
 		info = info[size:]
 	}
 	n := 0
@@ -279,12 +280,12 @@ func (f *filler) records(ok okPacket) int {
 // its own: the server's for the client's own text, where that is wrong, and else
 // that the form is not supported.
 func (f *filler) queryError(q *insertQuery, err error) error {
-	var refused *serverError
+	var refused *wire.ServerError
 	if !errors.As(err, &refused) {
 		return err
 	}
 	f.forgetIfStale(refused)
-	if !slices.Contains(namingErrors, refused.code()) {
+	if !slices.Contains(namingErrors, refused.Code()) {
 		return err
 	}
 	if native := f.explainQuery(q); native != nil {
@@ -292,7 +293,7 @@ func (f *filler) queryError(q *insertQuery, err error) error {
 	}
 	f.srv.catalog.Forget()
 	return unsupported("this INSERT ... SELECT, which fails once its query is wrapped (server error "+
-		fmt.Sprint(refused.code())+": "+refused.text()+"),", q.fill.binding.Table,
+		fmt.Sprint(refused.Code())+": "+refused.Text()+"),", q.fill.binding.Table,
 		"refer in ON DUPLICATE KEY UPDATE to the table's own columns and VALUES() only, and leave HIGH_PRIORITY and SQL_ modifiers out")
 }
 
@@ -312,8 +313,8 @@ const errColumnList = 4002
 // It is native that the statement gives no id to a column without a default.
 func (f *filler) explainQuery(q *insertQuery) error {
 	err := f.explain(q)
-	var refused *serverError
-	if errors.As(err, &refused) && refused.code() == mysql.ER_NO_DEFAULT_FOR_FIELD {
+	var refused *wire.ServerError
+	if errors.As(err, &refused) && refused.Code() == mysql.ER_NO_DEFAULT_FOR_FIELD {
 		err = nil
 	}
 	q.explained = err == nil
@@ -326,13 +327,13 @@ func (f *filler) explain(q *insertQuery) error {
 		if err := f.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(f.noAttributes()), text)); err != nil {
 			return err
 		}
-		return f.drop(shapeResults)
+		return f.drop(wire.ShapeResults)
 	}
 	id, err := f.executeOnce(text, q.params)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.drop(shapeResults), f.sendClose(id))
+	return errors.Join(f.drop(wire.ShapeResults), f.sendClose(id))
 }
 
 // executeQuery executes a prepared INSERT ... SELECT. What is made of it is
@@ -340,7 +341,7 @@ func (f *filler) explain(q *insertQuery) error {
 func (s *session) executeQuery(st *statement, payload []byte, size int) error {
 	q := insertQuery{sql: st.query, prepared: true, own: st.params}
 	err := s.planExecution(st, payload, &q)
-	s.front.skip(size)
+	s.front.Skip(size)
 	if err != nil {
 		return errors.Join(err, s.dropLong(st))
 	}
@@ -361,7 +362,7 @@ func (f *filler) planExecution(st *statement, payload []byte, q *insertQuery) (e
 		return err
 	}
 	for _, p := range params {
-		p.value = bytes.Clone(p.value) // the packet is gone when it is sent
+		p.Value = bytes.Clone(p.Value) // the packet is gone when it is sent
 		q.params = append(q.params, p)
 	}
 	if err := f.insert.ParseQuery(st.query, b.mode(f.state.mode)); err != nil {

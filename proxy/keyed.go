@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
@@ -77,7 +78,7 @@ func (f *filler) planKeys(sql []byte, b *Binding) ([]parser.Key, error) {
 
 // openKeys gives the keys of those rows whose ids are open. params are those of
 // an execution; nil for a text.
-func (f *filler) openKeys(b *Binding, keys []parser.Key, open func(row int) bool, params []param) ([][]byte, error) {
+func (f *filler) openKeys(b *Binding, keys []parser.Key, open func(row int) bool, params []wire.Param) ([][]byte, error) {
 	if !b.mode(f.state.mode).Strict {
 		return nil, unsupported("a keyed sequence without strict sql_mode, in which the key may be stored as another one,", b.Table,
 			"SET sql_mode with STRICT_TRANS_TABLES")
@@ -101,23 +102,23 @@ func (f *filler) openKeys(b *Binding, keys []parser.Key, open func(row int) bool
 }
 
 // keyOf reads a parameter as a key.
-func (f *filler) keyOf(p *param) parser.Key {
+func (f *filler) keyOf(p *wire.Param) parser.Key {
 	unknown := parser.Key{State: parser.Unknown}
-	if p.null || p.long || byte(p.typ) == mysql.MYSQL_TYPE_NULL {
+	if p.Null || p.Long || byte(p.Type) == mysql.MYSQL_TYPE_NULL {
 		return unknown
 	}
-	if n, ok := p.integer(); ok {
+	if n, ok := p.Integer(); ok {
 		text := strconv.FormatInt(n, 10)
-		if p.typ&unsignedParam != 0 {
+		if p.Type&wire.UnsignedParam != 0 {
 			text = strconv.FormatUint(uint64(n), 10)
 		}
 		return parser.Key{State: parser.Explicit, Text: text, Raw: text}
 	}
-	switch byte(p.typ) {
+	switch byte(p.Type) {
 	case mysql.MYSQL_TYPE_STRING, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VARCHAR,
 		mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
-		_, _, size := lengthEncoded(p.value)
-		raw := p.value[size:]
+		_, _, size := wire.LengthEncoded(p.Value)
+		raw := p.Value[size:]
 		if text, ok := f.state.mode.Charset.Decode(raw); ok {
 			return parser.Key{State: parser.Explicit, Text: text, Raw: string(raw)}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // firstSessionID is where the connection ids begin that listed users get in the
@@ -48,26 +49,26 @@ func (s *session) processKill() error {
 	if len(payload) == 5 {
 		id := uint64(binary.LittleEndian.Uint32(payload[1:]))
 		if s.isOwnID(id) {
-			s.front.skip(size)
+			s.front.Skip(size)
 			return s.killItself(false)
 		}
 		done, err := s.kill(id, false)
 		if done || err != nil {
-			s.front.skip(size)
+			s.front.Skip(size)
 		}
 		if err != nil {
 			return err
 		}
 		if done {
-			return s.replyOK(okPacket{status: s.status()})
+			return s.replyOK(wire.OK{Status: s.status()})
 		}
 	}
-	err = s.writeBack(s.front.unread()[:size])
-	s.front.skip(size)
+	err = s.writeBack(s.front.Unread()[:size])
+	s.front.Skip(size)
 	if err != nil {
 		return err
 	}
-	return s.relay(shapeSingle)
+	return s.relay(wire.ShapeSingle)
 }
 
 // kill ends the session, or its statement, that is known by an id: the one of its
@@ -92,7 +93,7 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 	}
 	threadID := t.session.threadID.Load()
 	if threadID == 0 && t.router == nil { // it has no connection: nothing runs
-		interrupt(t.client)
+		wire.Interrupt(t.client)
 		return true, nil
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, killTimeout)
@@ -132,7 +133,7 @@ func (s *session) killItself(query bool) error {
 		err = &mysql.MyError{Code: connectionKilled, State: err.State, Message: "Connection was killed"}
 	}
 	s.killed.Store(true)
-	return errors.Join(errKilledItself, s.reply(appendError(nil, err)))
+	return errors.Join(errKilledItself, s.reply(wire.AppendError(nil, err)))
 }
 
 // errKilledItself ends a session whose client was told.

@@ -88,7 +88,7 @@ func (s *session) noteCursor() {
 // client in front of shards it is that of any of them: then a cursor may count for too long.
 func (s *session) answered(flag uint16) bool {
 	for _, leg := range s.allLegs() {
-		if leg.answer.status&flag != 0 {
+		if leg.answer.Status&flag != 0 {
 			return true
 		}
 	}
@@ -100,30 +100,5 @@ func (s *session) answered(flag uint16) bool {
 // interruption, so its reason has to be looked for after that. Of a record of TLS of which
 // a part has come nothing is seen.
 func (c *clientConn) commandHasCome() bool {
-	return len(c.front.unread()) > 0 || c.front.hasBuffered() || hasPending(c.front.Conn)
-}
-
-// hasBuffered reads what TLS and compression hold, without waiting for more, and reports
-// whether there is any.
-func (w *wire) hasBuffered() bool {
-	if w.raw != nil {
-		return false // bytes come straight from the socket
-	}
-	if c, ok := w.Conn.(*compressedConn); ok && c.hasBegun() {
-		return true
-	}
-	interrupt(w.Conn)
-	w.atRest = true
-	err := w.fill()
-	w.atRest = false
-	if err == nil {
-		w.readUntil = time.Time{}
-		err = w.SetReadDeadline(time.Time{}) // if it fails, so does the next read
-	}
-	return err == nil && len(w.unread()) > 0
-}
-
-// hasBegun reports whether a part of a compressed packet has come.
-func (c *compressedConn) hasBegun() bool {
-	return c.stored > 0 || len(c.rest) > 0 || len(c.in.unread()) > 0
+	return len(c.front.Unread()) > 0 || c.front.HasBuffered() || hasPending(c.front.Conn)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // What a statement has left (its warnings, and what ROW_COUNT() and FOUND_ROWS() give) is told by the server until the
@@ -104,7 +105,7 @@ func (c *serverConn) signalOwn(sql []byte) error {
 	message := []rune(e.Message)
 	err := c.quietly(fmt.Sprintf("SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = %s", e.State, e.Code,
 		literal(string(message[:min(len(message), maxMessage)]))))
-	var signalled *serverError
+	var signalled *wire.ServerError
 	if errors.As(err, &signalled) {
 		return nil
 	}

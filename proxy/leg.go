@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // legs are the connections of one client to several shards. A leg is a session of
@@ -193,17 +194,17 @@ func (r *router) bringUp(leg *session) error {
 // refusesSettings gives up a leg whose server does not take the session's settings:
 // nothing runs there until they are others.
 func (r *router) refusesSettings(leg *session, err error) error {
-	var refused *serverError
+	var refused *wire.ServerError
 	if !errors.As(err, &refused) {
 		return err
 	}
-	text := fmt.Sprintf("seqgate could not bring %s to the session's variables: %s", leg.keyspace, refused.text())
+	text := fmt.Sprintf("seqgate could not bring %s to the session's variables: %s", leg.keyspace, refused.Text())
 	err = nil
 	if leg != r.s && !leg.inLegTransaction() && r.replaceable(leg) {
 		r.legs.remove(leg)
 		err = leg.endLeg()
 	}
-	return errors.Join(mysql.NewError(refused.code(), text), err)
+	return errors.Join(mysql.NewError(refused.Code(), text), err)
 }
 
 // replaceable reports whether another connection to a leg's server would do as well.
@@ -230,14 +231,14 @@ func (r *router) open(k *Keyspace) (*session, error) {
 	}
 	server := &serverConn{
 		srv: s.srv, ctx: s.ctx, log: s.log, trace: s.trace, keyspace: k, client: s.id,
-		back: newWire(back.Conn), conn: back, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
+		back: wire.NewConn(back.Conn), conn: back, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
 		boundary: true, used: true,
 	}
 	leg := newSession(s.clientConn, server)
 	leg.legOf = r
 	leg.noteAccount()
 	leg.threadID.Store(back.ThreadID)
-	leg.answer.status = back.Status
+	leg.answer.Status = back.Status
 	leg.state = sessionState{database: k.Database, databaseKnown: true, lastID: s.state.lastID, lastIDKnown: s.state.lastIDKnown,
 		restore: s.state.lastIDKnown && s.state.lastID != 0}
 	leg.countBack()
@@ -254,7 +255,7 @@ func (c *serverConn) legEnded() bool { return c.lost || c.ends.backEnded.Load() 
 
 // inLegTransaction reports whether a transaction is open on this connection.
 func (c *serverConn) inLegTransaction() bool {
-	return c.begun || c.answer.status&mysql.SERVER_STATUS_IN_TRANS != 0
+	return c.begun || c.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
 }
 
 // besideTransaction reports whether the client is in a transaction of which this
@@ -335,7 +336,7 @@ func (r *router) interruptLegs() {
 	r.legs.others(r.s, func(leg *session) {
 		leg.ends.mu.Lock()
 		defer leg.ends.mu.Unlock()
-		interrupt(leg.back.Conn)
+		wire.Interrupt(leg.back.Conn)
 	})
 }
 

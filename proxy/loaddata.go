@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // loadPlan is a LOAD DATA LOCAL INFILE into a sequenced table.
@@ -121,7 +122,7 @@ func (s *session) load(l *loadPlan) error {
 	ok, err := s.loadAnswer(l)
 	s.tellLoaded(l, ok, err)
 	if err != nil {
-		var refused *serverError
+		var refused *wire.ServerError
 		if errors.As(err, &refused) {
 			s.forgetIfStale(refused)
 		}
@@ -130,7 +131,7 @@ func (s *session) load(l *loadPlan) error {
 		}
 		return err
 	}
-	switch first := s.firstLoaded(l, ok.affectedRows); {
+	switch first := s.firstLoaded(l, ok.AffectedRows); {
 	case first != 0:
 		s.setLastID(first, 0)
 	case l.stmt.UsesLastID:
@@ -140,26 +141,26 @@ func (s *session) load(l *loadPlan) error {
 }
 
 // loadAnswer reads the server's answer, up to its end.
-func (s *session) loadAnswer(l *loadPlan) (okPacket, error) {
-	s.startAnswer(shapeResults)
+func (s *session) loadAnswer(l *loadPlan) (wire.OK, error) {
+	s.startAnswer(wire.ShapeResults)
 	payload, size, err := s.follow()
 	switch {
 	case err != nil:
-		return okPacket{}, &backendError{err}
-	case s.answer.failed:
-		err = &serverError{slices.Clone(payload)}
-	case !s.answer.infile:
+		return wire.OK{}, &backendError{err}
+	case s.answer.Failed:
+		err = &wire.ServerError{Packet: slices.Clone(payload)}
+	case !s.answer.InFile:
 		err = &backendError{errMalformedAnswer}
 	default:
 		err = s.reply(payload)
 	}
-	s.back.skip(size)
+	s.back.Skip(size)
 	if err == nil {
-		s.answer.infile = false
+		s.answer.InFile = false
 		err = s.loadFile(l)
 	}
 	if err != nil {
-		return okPacket{}, err
+		return wire.OK{}, err
 	}
 	return s.answerOK()
 }
@@ -167,16 +168,16 @@ func (s *session) loadAnswer(l *loadPlan) (okPacket, error) {
 // loadFile passes the client's file to the server, with ids.
 func (s *session) loadFile(l *loadPlan) error {
 	file := &localFile{wire: s.front, want: s.out.sequence}
-	filled := &filledFile{session: s, load: l, number: s.answer.sequence + 1}
+	filled := &filledFile{session: s, load: l, number: s.answer.Sequence + 1}
 	err, silent := s.whileListening(func() error { return filled.pass(file) })
 	s.out.sequence = file.want
 	var front *frontError
 	var lost *backendError
-	var order *orderError
+	var order *wire.OrderError
 	switch {
 	case err == nil && silent == nil:
 		return nil
-	case err == nil || errors.As(err, &front) || errors.As(err, &lost) || errors.As(err, &order) || errors.Is(err, errInterrupted):
+	case err == nil || errors.As(err, &front) || errors.As(err, &lost) || errors.As(err, &order) || errors.Is(err, wire.ErrInterrupted):
 		return s.loadCut(err, silent)
 	}
 	return s.abandonLoad(file, filled, err)
@@ -185,11 +186,11 @@ func (s *session) loadFile(l *loadPlan) error {
 // loadCut goes on after a file that did not reach its end, or the server's answer
 // to it, because of one of the connections.
 func (s *session) loadCut(err, silent error) error {
-	if silent == nil && !errors.As(err, new(*orderError)) {
+	if silent == nil && !errors.As(err, new(*wire.OrderError)) {
 		_, err = s.answerOK()
-		var refused *serverError
+		var refused *wire.ServerError
 		if errors.As(err, &refused) {
-			err = s.reply(refused.packet)
+			err = s.reply(refused.Packet)
 		}
 		return errors.Join(&frontError{errors.New("the server answered before the end of the client's file")}, err)
 	}
@@ -205,9 +206,9 @@ func (s *session) abandonLoad(file *localFile, filled *filledFile, err error) er
 	if writeErr := s.writeFile([]byte{0, 0, 0, wrong, 0, 0, 0, end}); writeErr != nil {
 		return errors.Join(errCommandCut, writeErr)
 	}
-	var refused *serverError
+	var refused *wire.ServerError
 	_, answer := s.answerOK()
-	if !errors.As(answer, &refused) || refused.code() != mysql.ER_NET_PACKETS_OUT_OF_ORDER {
+	if !errors.As(answer, &refused) || refused.Code() != mysql.ER_NET_PACKETS_OUT_OF_ORDER {
 		return errors.Join(errCommandCut, &backendError{errors.Join(err, answer)})
 	}
 	if pingErr := s.ping(); pingErr != nil {
@@ -218,7 +219,7 @@ func (s *session) abandonLoad(file *localFile, filled *filledFile, err error) er
 		if readErr != nil {
 			return readErr
 		}
-		s.front.skip(len(chunk))
+		s.front.Skip(len(chunk))
 	}
 	s.out.sequence = file.want
 	return err
@@ -229,7 +230,7 @@ func (c *serverConn) ping() error {
 	if err := c.send([]byte{mysql.COM_PING}); err != nil {
 		return err
 	}
-	return c.drop(shapeSingle)
+	return c.drop(wire.ShapeSingle)
 }
 
 // firstLoaded gives the first generated id that went into the table, 0 for none.
@@ -259,7 +260,7 @@ func (f *filler) loadTarget(l *loadPlan) target {
 }
 
 // tellLoaded tells the sequence of the ids that the file's rows brought along.
-func (f *filler) tellLoaded(l *loadPlan, ok okPacket, err error) {
+func (f *filler) tellLoaded(l *loadPlan, ok wire.OK, err error) {
 	l.fill.rows = int(l.rows)
 	l.fill.ignore = true // rows are left out: the file is the client's (MySQL manual, "LOAD DATA")
 	f.tellExplicit(&l.fill, f.loadTarget(l), f.ownOutcome(&l.fill, ok, err))

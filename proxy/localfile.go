@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // localFile is a client's local file, as packets up to an empty one, which one of
 // 2^24-1 bytes may make the rest of itself.
 type localFile struct {
-	wire      *wire
+	wire      *wire.Conn
 	want      byte // the number of the next packet
 	left      int  // bytes of the one under way
 	continued bool
@@ -21,28 +22,28 @@ type localFile struct {
 // skips; none at its end.
 func (f *localFile) next() ([]byte, error) {
 	for f.left == 0 {
-		length, number, err := f.wire.header()
+		length, number, err := f.wire.Header()
 		switch {
 		case err != nil:
 			return nil, &frontError{err}
 		case number != f.want:
-			return nil, &orderError{f.want}
+			return nil, &wire.OrderError{Want: f.want}
 		}
-		f.wire.skip(headerSize)
+		f.wire.Skip(wire.HeaderSize)
 		f.want++
 		f.ended = length == 0 && !f.continued
-		f.continued = length == maxPayload
+		f.continued = length == wire.MaxPayload
 		if f.left = length; f.ended {
 			return nil, nil
 		}
 	}
-	f.wire.bulk = true
-	if len(f.wire.unread()) == 0 {
-		if err := f.wire.fill(); err != nil {
+	f.wire.Bulk = true
+	if len(f.wire.Unread()) == 0 {
+		if err := f.wire.Fill(); err != nil {
 			return nil, &frontError{err}
 		}
 	}
-	chunk := f.wire.unread()[:min(f.left, len(f.wire.unread()))]
+	chunk := f.wire.Unread()[:min(f.left, len(f.wire.Unread()))]
 	f.left -= len(chunk)
 	return chunk, nil
 }
@@ -77,8 +78,8 @@ func (f *filledFile) pass(file *localFile) error {
 			return err
 		}
 		f.text = append(f.text, chunk...)
-		file.wire.skip(len(chunk))
-		if !file.ended && len(f.text) < filePiece && len(file.wire.unread()) > 0 {
+		file.wire.Skip(len(chunk))
+		if !file.ended && len(f.text) < filePiece && len(file.wire.Unread()) > 0 {
 			continue
 		}
 		if err := f.fill(file.ended); err != nil {
@@ -121,7 +122,7 @@ func (f *filledFile) fill(final bool) error {
 
 // packet appends the next packet to dst.
 func (f *filledFile) packet(dst, payload []byte) []byte {
-	dst, f.number = appendPacket(dst, f.number, payload)
+	dst, f.number = wire.AppendPacket(dst, f.number, payload)
 	return dst
 }
 

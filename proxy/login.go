@@ -11,6 +11,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/handshake"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // login is one client's way in. Without a list of users the backend judges the
@@ -68,12 +69,12 @@ func (s *Server) login(c net.Conn) (*session, error) {
 const perHop = handshake.SSL | handshake.Compress | handshake.Zstd
 
 // followed are those of MariaDB's own flags whose answers seqgate can follow.
-const followed = clientProgress | clientBulkOperations | clientExtendedMetadata | clientCacheMetadata
+const followed = wire.ClientProgress | wire.ClientBulkOperations | wire.ClientExtendedMetadata | wire.ClientCacheMetadata
 
 // oneServers are those that only one server can do by itself: it leaves definitions out
 // that it has told at PREPARE, which another shard has not; and rows of a bulk go to
 // different shards. Clients do without.
-const oneServers = clientBulkOperations | clientCacheMetadata
+const oneServers = wire.ClientBulkOperations | wire.ClientCacheMetadata
 
 // announce gives the flags that a client is told of, in front of a server with
 // the given ones.
@@ -153,7 +154,7 @@ func (c proving) Send(packets ...handshake.Packet) error {
 // refuse tells the client why it is not let in.
 func (l *login) refuse(err error) error {
 	told := clientError(err)
-	payload := appendError(nil, told)
+	payload := wire.AppendError(nil, told)
 	// No SQLSTATE before both know the newer protocol, but with the errors of a response that was not understood at all: as servers
 	// have it.
 	malformed := l.response.Capabilities == 0 && (told.Code == mysql.ER_HANDSHAKE_ERROR || told.Code == mysql.ER_NET_PACKETS_OUT_OF_ORDER)
@@ -192,7 +193,7 @@ func (l *login) session() *session {
 		srv: l.srv, ctx: l.srv.ctx, log: log, trace: trace,
 		loggedIn:    time.Now(),
 		user:        l.response.User,
-		front:       newWire(compressedFor(l.front.Conn, &l.response, flags)),
+		front:       wire.NewConn(compressedFor(l.front.Conn, &l.response, flags)),
 		id:          l.greeting.ThreadID,
 		salt:        l.greeting.Salt,
 		frontSecure: l.front.Secure(),
@@ -203,7 +204,7 @@ func (l *login) session() *session {
 		srv: l.srv, ctx: l.srv.ctx, log: log, trace: trace,
 		keyspace:     l.keyspace,
 		client:       l.greeting.ThreadID,
-		back:         newWire(l.back.Conn),
+		back:         wire.NewConn(l.back.Conn),
 		conn:         l.back,
 		capabilities: flags,
 		secure:       (&handshake.Conn{Conn: l.back.Conn}).Secure(),
@@ -216,7 +217,7 @@ func (l *login) session() *session {
 	s.countBack()
 	s.noteAccount()
 	s.threadID.Store(l.back.ThreadID)
-	s.answer.status = l.back.Status
+	s.answer.Status = l.back.Status
 	if l.whole != nil {
 		s.router = newRouter(s, l.whole, l.database)
 	}
@@ -234,9 +235,9 @@ func isPeer(attributes []byte) bool {
 func compressedFor(c net.Conn, r *handshake.Response, flags uint64) net.Conn {
 	switch {
 	case flags&handshake.Compress != 0:
-		return newCompressedConn(c, compression{level: zlibLevel})
+		return wire.NewCompressed(c, wire.Compression{Level: wire.ZlibLevel})
 	case flags&handshake.Zstd != 0:
-		return newCompressedConn(c, compression{zstd: true, level: int(r.ZstdLevel)})
+		return wire.NewCompressed(c, wire.Compression{Zstd: true, Level: int(r.ZstdLevel)})
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/handshake"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // knockingClient is one that has not logged in.
@@ -85,12 +86,12 @@ func knock(f *testing.F, u User, plugin string, salt []byte) (stream []byte) {
 		return proof
 	}
 	r.Proof = prove(plugin)
-	stream, _ = appendPacket(nil, 1, r.Append(nil))
+	stream, _ = wire.AppendPacket(nil, 1, r.Append(nil))
 	other := mysql.AUTH_NATIVE_PASSWORD
 	if plugin == other || u.Plugin == "" {
 		other = mysql.AUTH_CACHING_SHA2_PASSWORD
 	}
-	stream, _ = appendPacket(stream, 3, prove(other))
+	stream, _ = wire.AppendPacket(stream, 3, prove(other))
 	return stream
 }
 
@@ -98,9 +99,9 @@ func knock(f *testing.F, u User, plugin string, salt []byte) (stream []byte) {
 func checkWhole(t *testing.T, b []byte) {
 	t.Helper()
 	for len(b) > 0 {
-		if len(b) < headerSize || len(b) < headerSize+(int(b[0])|int(b[1])<<8|int(b[2])<<16) {
+		if len(b) < wire.HeaderSize || len(b) < wire.HeaderSize+(int(b[0])|int(b[1])<<8|int(b[2])<<16) {
 			t.Fatalf("the client was left with a part of a packet: %q", b)
 		}
-		b = b[headerSize+(int(b[0])|int(b[1])<<8|int(b[2])<<16):]
+		b = b[wire.HeaderSize+(int(b[0])|int(b[1])<<8|int(b[2])<<16):]
 	}
 }

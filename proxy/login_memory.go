@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"net"
 	"sync"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // How much memory packets of logins may take: beyond what is free for each of them, which
@@ -48,7 +50,7 @@ func (h *hold) take(bytes int) {
 	for m.taken > mostLoginMemory {
 		oldest := m.holders.Front().Value.(*hold)
 		oldest.drop()
-		interrupt(oldest.client)
+		wire.Interrupt(oldest.client)
 	}
 }
 

@@ -1,60 +1,9 @@
 package proxy
 
+import "github.com/seqgate/seqgate/proxy/wire"
+
 // A payload of 16 MiB and more comes and goes in several packets. It is held once:
 // what is made of it is sent in pieces.
-
-// pieceSize is how a long payload is read: memory grows with what has come, and no
-// piece is ever moved to a larger one.
-const pieceSize = 1 << 20
-
-// takeLong reads a payload that is continued over several packets, and takes it.
-// Until it returns that costs twice the payload.
-func (w *wire) takeLong(limit int) (payload []byte, sequence byte, err error) {
-	var pieces [][]byte
-	total := 0
-	for length := maxPayload; length == maxPayload; total += length {
-		want := sequence + 1
-		if length, sequence, err = w.header(); err != nil {
-			return nil, 0, err
-		}
-		switch {
-		case total > 0 && sequence != want:
-			return nil, 0, &orderError{want: want}
-		case total+length > limit:
-			return nil, 0, errPacketTooLarge
-		}
-		w.skip(headerSize)
-		if pieces, err = w.takePieces(pieces, length); err != nil {
-			return nil, 0, err
-		}
-	}
-	payload = make([]byte, 0, total)
-	for i, piece := range pieces {
-		payload = append(payload, piece...)
-		pieces[i] = nil
-	}
-	return payload, sequence, nil
-}
-
-// takePieces reads n bytes, behind those in pieces, and takes them.
-func (w *wire) takePieces(pieces [][]byte, n int) ([][]byte, error) {
-	for n > 0 {
-		if err := w.need(1); err != nil {
-			return nil, err
-		}
-		last := len(pieces) - 1
-		if last < 0 || len(pieces[last]) == pieceSize {
-			pieces = append(pieces, make([]byte, 0, pieceSize))
-			last++
-		}
-		came := w.unread()
-		came = came[:min(len(came), n, pieceSize-len(pieces[last]))]
-		pieces[last] = append(pieces[last], came...)
-		n -= len(came)
-		w.skip(len(came))
-	}
-	return pieces, nil
-}
 
 // packetWriter sends a payload of a known size to the backend, in packets, as its
 // parts are written.
@@ -83,8 +32,8 @@ func (w *packetWriter) write(part []byte) {
 
 // begin begins the next packet.
 func (w *packetWriter) begin() {
-	n := min(w.left, maxPayload)
-	w.left, w.room, w.full = w.left-n, n, n == maxPayload
+	n := min(w.left, wire.MaxPayload)
+	w.left, w.room, w.full = w.left-n, n, n == wire.MaxPayload
 	w.err = w.conn.writeBack([]byte{byte(n), byte(n >> 8), byte(n >> 16), w.sequence})
 	w.sequence++
 }
@@ -115,11 +64,11 @@ func (s *session) passPacket(payload []byte, size int) error {
 	if size == 0 {
 		return s.sendLong(payload)
 	}
-	return s.writeBack(s.front.unread()[:size])
+	return s.writeBack(s.front.Unread()[:size])
 }
 
 // isLong reports whether a statement is of the size that is filled as it is sent.
-func isLong(sql []byte) bool { return len(sql) >= maxPayload }
+func isLong(sql []byte) bool { return len(sql) >= wire.MaxPayload }
 
 // sendFilled sends a long statement, for which ids were taken, as it is filled:
 // once to count its bytes, which stand before them, and once more.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -85,8 +86,8 @@ func (c *serverConn) hasTakingRight(k *Keyspace, name sequence.Name) (bool, erro
 	}
 	// MySQL's information_schema would fix what a transaction sees of its own tables: there an UPDATE of no row goes before it.
 	const inTransaction = mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_AUTOCOMMIT
-	if !c.mariaDB && c.answer.status&inTransaction != mysql.SERVER_STATUS_AUTOCOMMIT && isPlainName(name.Database+name.Table) {
-		var refused *serverError
+	if !c.mariaDB && c.answer.Status&inTransaction != mysql.SERVER_STATUS_AUTOCOMMIT && isPlainName(name.Database+name.Table) {
+		var refused *wire.ServerError
 		if err := c.quietly(emptyUpdate(name)); err == nil || !errors.As(err, &refused) {
 			return err == nil, err
 		}

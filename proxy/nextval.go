@@ -9,6 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -117,18 +118,18 @@ func (s *session) nextValues(n nextPlan) (sequence.Range, error) {
 // replyNumbers sends a result of one column: in the first row the number, in each
 // further one the next.
 func (s *session) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool) error {
-	const chunk = smallBuffer - 64 // with room for a row
+	const chunk = wire.SmallBuffer - 64 // with room for a row
 	count := []byte{1}
-	if s.capabilities&countsTell != 0 {
-		count = append(count, definitionsFollow)
+	if s.capabilities&wire.CountsTell != 0 {
+		count = append(count, wire.DefinitionsFollow)
 	}
-	b, seq := appendPacket(make([]byte, 0, 128), s.out.sequence, count)
-	b, seq = appendPacket(b, seq, s.appendResultColumn(n))
+	b, seq := wire.AppendPacket(make([]byte, 0, 128), s.out.sequence, count)
+	b, seq = wire.AppendPacket(b, seq, s.appendResultColumn(n))
 	if !s.deprecateEOF() {
-		b, seq = appendPacket(b, seq, s.endOfRows(nil, s.out.more))
+		b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, s.out.more))
 	}
 	for ; rows > 0; rows-- {
-		b, seq = appendPacket(b, seq, valueRow(v, binaryRow))
+		b, seq = wire.AppendPacket(b, seq, valueRow(v, binaryRow))
 		v.n++
 		if len(b) > chunk {
 			if err := s.writeFront(b); err != nil {
@@ -137,7 +138,7 @@ func (s *session) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool
 			b = b[:0]
 		}
 	}
-	b, seq = appendPacket(b, seq, s.endOfRows(nil, s.out.more))
+	b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, s.out.more))
 	s.out.sequence = seq
 	return s.writeFront(b)
 }
@@ -168,9 +169,9 @@ func (s *session) appendResultColumn(n *nextPlan) []byte {
 
 // appendColumn appends the definition of a BIGINT column.
 func (s *session) appendColumn(dst []byte, name string, flags uint16) []byte {
-	column := integerColumn(name)
-	column.nullable = flags&mysql.NOT_NULL_FLAG == 0
-	return column.append(dst, s.capabilities&clientExtendedMetadata != 0)
+	column := wire.IntegerColumn(name)
+	column.Nullable = flags&mysql.NOT_NULL_FLAG == 0
+	return column.Append(dst, s.capabilities&wire.ClientExtendedMetadata != 0)
 }
 
 // endOfRows appends what ends the definitions or the rows of a result.
@@ -220,20 +221,20 @@ func (s *session) answerPrepareNext(st *statement) error {
 	columns := s.preparedColumns(st.next)
 	ok = append(ok, byte(len(columns)), 0, byte(st.params), 0, 0, 0, 0)
 	if s.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) {
-		ok = append(ok, definitionsFollow)
+		ok = append(ok, wire.DefinitionsFollow)
 	}
-	b, seq := appendPacket(nil, s.out.sequence, ok)
+	b, seq := wire.AppendPacket(nil, s.out.sequence, ok)
 	for range st.params {
-		b, seq = appendPacket(b, seq, s.appendColumn(nil, "?", mysql.NOT_NULL_FLAG))
+		b, seq = wire.AppendPacket(b, seq, s.appendColumn(nil, "?", mysql.NOT_NULL_FLAG))
 	}
 	if st.params > 0 && !s.deprecateEOF() {
-		b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
+		b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, false))
 	}
 	for _, column := range columns {
-		b, seq = appendPacket(b, seq, column)
+		b, seq = wire.AppendPacket(b, seq, column)
 	}
 	if !s.deprecateEOF() {
-		b, seq = appendPacket(b, seq, s.endOfRows(nil, false))
+		b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, false))
 	}
 	s.out.sequence = seq
 	return s.writeFront(b)
@@ -245,7 +246,7 @@ func (s *session) preparedColumns(n *nextPlan) (columns [][]byte) {
 		return [][]byte{s.appendResultColumn(n)}
 	}
 	for _, column := range decodeColumns() {
-		columns = append(columns, column.append(nil, s.capabilities&clientExtendedMetadata != 0))
+		columns = append(columns, column.Append(nil, s.capabilities&wire.ClientExtendedMetadata != 0))
 	}
 	return columns
 }
@@ -271,7 +272,7 @@ func (s *session) readNext(st *statement, payload []byte) error {
 		return err
 	}
 	if n.param {
-		v := params[0].slot(s.state.mode, false)
+		v := slotOf(&params[0], s.state.mode, false)
 		if !v.HasValue || v.Value < 1 {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
 				"the number of values asked of sequence "+n.name.String()+" must be an integer of 1 or more")

@@ -113,7 +113,7 @@ func (s *session) queryCalls(payload []byte, begin, size int) (done bool, err er
 		return false, nil
 	}
 	payload = bytes.Clone(payload)
-	s.front.skip(size)
+	s.front.Skip(size)
 	if err != nil {
 		return true, err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // A prepared statement with calls of sequences has a parameter of seqgate's own in
@@ -70,8 +71,8 @@ func (c *preparedCalls) own() []int {
 }
 
 // withValues puts the values of an execution among the client's parameters.
-func (c *preparedCalls) withValues(params []param, values []number) []param {
-	all := make([]param, 0, len(params)+len(values))
+func (c *preparedCalls) withValues(params []wire.Param, values []number) []wire.Param {
+	all := make([]wire.Param, 0, len(params)+len(values))
 	taken := 0
 	for i := range c.plan.stmt.Calls {
 		if !c.plan.known[i] {
@@ -80,8 +81,8 @@ func (c *preparedCalls) withValues(params []param, values []number) []param {
 		before := c.plan.stmt.Calls[i].Params
 		all = append(all, params[taken:before]...)
 		taken = before
-		p := idParam(values[i].n)
-		p.null = values[i].null
+		p := wire.IDParam(values[i].n)
+		p.Null = values[i].null
 		all = append(all, p)
 	}
 	return append(all, params[taken:]...)
@@ -90,30 +91,30 @@ func (c *preparedCalls) withValues(params []param, values []number) []param {
 // relayPrepareCalls passes on the answer to a COM_STMT_PREPARE without seqgate's
 // own parameters. It reports whether the statement was accepted.
 func (s *session) relayPrepareCalls(st *statement) (bool, error) {
-	s.startAnswer(shapePrepare)
+	s.startAnswer(wire.ShapePrepare)
 	payload, size, err := s.follow()
 	if err != nil {
 		return false, s.answerCut(err)
 	}
 	own := st.calls.own()
 	drop := make(map[int]bool)
-	if !s.answer.failed {
+	if !s.answer.Failed {
 		drop = s.cutPrepared(st, payload, own)
 	}
-	b, seq := appendPacket(nil, s.out.sequence, payload)
-	s.back.skip(size)
-	for i := 0; !s.answer.done(); i++ {
+	b, seq := wire.AppendPacket(nil, s.out.sequence, payload)
+	s.back.Skip(size)
+	for i := 0; !s.answer.Done(); i++ {
 		if payload, size, err = s.follow(); err != nil {
 			return false, &backendError{err}
 		}
 		if !drop[i] {
-			b, seq = appendPacket(b, seq, payload)
+			b, seq = wire.AppendPacket(b, seq, payload)
 		}
-		s.back.skip(size)
+		s.back.Skip(size)
 	}
 	s.out.sequence = seq
 	s.sent = true
-	return !s.answer.failed, s.writeFront(b)
+	return !s.answer.Failed, s.writeFront(b)
 }
 
 // cutPrepared remembers a statement by its COM_STMT_PREPARE_OK, from which it takes
@@ -128,7 +129,7 @@ func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop
 	c.remember(st)
 	drop = make(map[int]bool)
 	definitions := 0
-	if !c.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) || payload[metadataFollows] == definitionsFollow {
+	if !c.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) || payload[metadataFollows] == wire.DefinitionsFollow {
 		definitions = all
 		for _, i := range own {
 			drop[i] = true
@@ -144,7 +145,7 @@ func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop
 func (s *session) executeCalls(st *statement, payload []byte, size int) error {
 	p, params, err := s.planExecuteCalls(st, payload)
 	if err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		st.long = nil
 		return err
 	}
@@ -153,7 +154,7 @@ func (s *session) executeCalls(st *statement, payload []byte, size int) error {
 		return s.executeFill(st, p, params, flags, size)
 	}
 	if err := s.before(st.effect); err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return err
 	}
 	if err := s.sendExecute(st.id, flags, params, size); err != nil {
@@ -166,7 +167,7 @@ func (s *session) executeCalls(st *statement, payload []byte, size int) error {
 
 // planExecuteCalls gives all the parameters of an execution, seqgate's own among
 // them, and for an INSERT into a sequenced table how its ids are filled.
-func (s *session) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []param, error) {
+func (s *session) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []wire.Param, error) {
 	if err := checkCallsExecute(st, payload); err != nil {
 		return nil, nil, err
 	}

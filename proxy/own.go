@@ -8,6 +8,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // planOwn plans a statement of seqgate's own. MariaDB has sequences itself: there
@@ -119,7 +120,7 @@ func (s *session) runText(text string) error {
 	if err := s.sendText(text); err != nil {
 		return err
 	}
-	return s.relayComposed(shapeResults)
+	return s.relayComposed(wire.ShapeResults)
 }
 
 // table gives the name of the statement's n-th sequence as SQL has it.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // A table's sequence learns of the ids that clients write themselves once the server
@@ -24,8 +25,8 @@ const (
 )
 
 // ownOutcome judges by the server's answer.
-func (f *filler) ownOutcome(p *fillPlan, ok okPacket, err error) ownOutcome {
-	var refused *serverError
+func (f *filler) ownOutcome(p *fillPlan, ok wire.OK, err error) ownOutcome {
+	var refused *wire.ServerError
 	switch {
 	case errors.As(err, &refused):
 		return p.ownRefused()
@@ -45,22 +46,22 @@ func (p *fillPlan) ownRefused() ownOutcome {
 }
 
 // storedAll reports whether a statement that succeeded has certainly stored all its rows.
-func (f *filler) storedAll(p *fillPlan, ok okPacket) bool {
+func (f *filler) storedAll(p *fillPlan, ok wire.OK) bool {
 	switch {
-	case p.upsert && (p.foundRows || ok.affectedRows != uint64(p.rows)):
+	case p.upsert && (p.foundRows || ok.AffectedRows != uint64(p.rows)):
 		return false // one row more or less for each that was there
 	case p.upsert && p.rows > 1:
 		return f.duplicates(ok) == 0
 	case p.ignore:
-		return ok.affectedRows >= uint64(p.rows)
+		return ok.AffectedRows >= uint64(p.rows)
 	}
 	return true
 }
 
 // duplicates gives the second number of an OK packet's text "Records: n Duplicates: n
 // Warnings: n", in whatever language; -1 where there is none.
-func (f *filler) duplicates(ok okPacket) int {
-	info := ok.rest
+func (f *filler) duplicates(ok wire.OK) int {
+	info := ok.Rest
 	if f.has(mysql.CLIENT_SESSION_TRACK) {
 		info = infoText(ok)
 	}

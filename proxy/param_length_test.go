@@ -15,6 +15,7 @@ import (
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // paramEnd is a reference reader: how many bytes the value of a parameter takes that b
@@ -73,20 +74,20 @@ func FuzzParamLength(f *testing.F) {
 	f.Add(byte(1), byte(1), []byte("\x01"))
 	f.Fuzz(func(t *testing.T, typ, flags byte, b []byte) {
 		for _, bulk := range []bool{false, true} {
-			r := paramReader{b: append([]byte{0, 1, typ, flags}, b...)}
+			r := wire.ParamReader{Data: append([]byte{0, 1, typ, flags}, b...)}
 			head := 4
 			if bulk {
-				r, head = paramReader{b: append([]byte{typ, flags, valueFollows}, b...)}, 3
-				r.indicated(r.paramType())
+				r, head = wire.ParamReader{Data: append([]byte{typ, flags, wire.ValueFollows}, b...)}, 3
+				r.Indicated(r.ParamType())
 			} else {
-				r.readParams(1, false, nil, nil)
+				r.ReadParams(1, false, nil, nil)
 			}
 			want := paramEnd(typ, b)
 			if flags&0x7f != 0 {
 				want = 0
 			}
-			if r.bad != (want == 0) || !r.bad && r.at-head != want {
-				t.Errorf("type %d, flags %x, bulk %v: took %d bytes, bad %v, of %x; want %d", typ, flags, bulk, r.at-head, r.bad, b, want)
+			if r.Bad != (want == 0) || !r.Bad && r.At-head != want {
+				t.Errorf("type %d, flags %x, bulk %v: took %d bytes, bad %v, of %x; want %d", typ, flags, bulk, r.At-head, r.Bad, b, want)
 			}
 		}
 	})
@@ -100,8 +101,8 @@ func TestParamHeads(t *testing.T) {
 		"a bit in the type":   append([]byte{0, 1, 8, 1}, value...),
 		"a bit beside a sign": append([]byte{0, 1, 8, 0xc0}, value...),
 	} {
-		r := paramReader{b: b}
-		if r.readParams(1, false, []param{idParam(1)}, nil); !r.bad {
+		r := wire.ParamReader{Data: b}
+		if r.ReadParams(1, false, []wire.Param{wire.IDParam(1)}, nil); !r.Bad {
 			t.Errorf("%s: it is read", name)
 		}
 	}
@@ -135,7 +136,7 @@ func (c *endsClient) pipeline(commands [][]byte) (rows [][]byte, errnos []int) {
 	c.Helper()
 	var all []byte
 	for _, b := range commands {
-		all, _ = appendPacket(all, 0, b)
+		all, _ = wire.AppendPacket(all, 0, b)
 	}
 	sent := make(chan error, 1)
 	go func() { _, err := c.Write(all); sent <- err }()
@@ -155,9 +156,9 @@ func (c *endsClient) receive() []byte {
 		c.Fatal(err)
 	}
 	for {
-		if n := len(c.answers); n >= headerSize {
-			if end := headerSize + int(c.answers[0]) + int(c.answers[1])<<8 + int(c.answers[2])<<16; n >= end {
-				b := c.answers[headerSize:end]
+		if n := len(c.answers); n >= wire.HeaderSize {
+			if end := wire.HeaderSize + int(c.answers[0]) + int(c.answers[1])<<8 + int(c.answers[2])<<16; n >= end {
+				b := c.answers[wire.HeaderSize:end]
 				c.answers = c.answers[end:]
 				return b
 			}
@@ -213,9 +214,9 @@ func valuesOf(typ uint16) (values [][]byte) {
 				continue
 			}
 			b = append(append(b[:4], byte(begin)), rest...)
-			r := paramReader{b: b}
-			if r.readParams(1, false, nil, nil); !r.bad {
-				values = append(values, slices.Clone(b[4:r.at]))
+			r := wire.ParamReader{Data: b}
+			if r.ReadParams(1, false, nil, nil); !r.Bad {
+				values = append(values, slices.Clone(b[4:r.At]))
 			}
 		}
 	}
@@ -263,7 +264,7 @@ func TestParamEndsOnServers(t *testing.T) {
 			}
 		}
 		for _, typ := range []uint16{0, 1, 2, 3, 4, 5, 7, 8, 10, 11, 12, 15, 246, 249, 250, 251, 252, 253, 254} {
-			if read[typ] == 0 || read[typ|unsignedParam] == 0 {
+			if read[typ] == 0 || read[typ|wire.UnsignedParam] == 0 {
 				t.Errorf("the server took no value of type %d that seqgate reads", typ)
 			}
 		}
@@ -276,7 +277,7 @@ func checkText(t *testing.T, typ byte, value, row []byte) {
 	if typ != mysql.MYSQL_TYPE_VARCHAR && typ < mysql.MYSQL_TYPE_TINY_BLOB {
 		return
 	}
-	text := (&param{value: value}).text()
+	text := (&wire.Param{Value: value}).Text()
 	want := []byte(hex.EncodeToString(text))
 	if len(text) > 0 && !bytes.Contains(bytes.ToLower(row), want) {
 		t.Errorf("type %d: %x is %x for the server", typ, value, row)

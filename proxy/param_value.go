@@ -7,33 +7,34 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// vindexValue gives the parameter as a vindex maps it. Its error is for the client.
-func (p *param) vindexValue(m parser.Mode) (vschema.Value, error) {
-	if p.null || byte(p.typ) == mysql.MYSQL_TYPE_NULL {
+// vindexValueOf gives the parameter as a vindex maps it. Its error is for the client.
+func vindexValueOf(p *wire.Param, m parser.Mode) (vschema.Value, error) {
+	if p.Null || byte(p.Type) == mysql.MYSQL_TYPE_NULL {
 		return vschema.Null(), nil
 	}
-	if n, ok := p.integer(); ok {
-		if p.typ&unsignedParam != 0 {
+	if n, ok := p.Integer(); ok {
+		if p.Type&wire.UnsignedParam != 0 {
 			return vschema.Uint(uint64(n)), nil
 		}
 		return vschema.Int(n), nil
 	}
-	switch byte(p.typ) {
+	switch byte(p.Type) {
 	case mysql.MYSQL_TYPE_FLOAT, mysql.MYSQL_TYPE_DOUBLE:
-		return floatValue(p.float()), nil
+		return floatValue(p.Float()), nil
 	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
-		t, ok := p.time()
+		t, ok := p.Time()
 		if !ok {
 			return vschema.Value{}, noLiteral("a time with an offset", "bind it as a string")
 		}
-		return vschema.Text(t.append(nil)), nil
+		return vschema.Text(t.Append(nil)), nil
 	}
-	text := p.text()
+	text := p.Text()
 	charset := m.Charset.String()
-	if unicode := strings.HasPrefix(charset, "utf8") || charset == "binary"; !unicode && p.isText() && !p.isBlob() && !parser.IsASCII(text) {
+	if unicode := strings.HasPrefix(charset, "utf8") || charset == "binary"; !unicode && p.IsText() && !p.IsBlob() && !parser.IsASCII(text) {
 		return vschema.Value{}, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 			"seqgate does not support a sharding key outside ASCII in a character set other than UTF-8; SET NAMES utf8mb4, or bind bytes as a BLOB")
 	}
@@ -47,13 +48,4 @@ func floatValue(f float64) vschema.Value {
 		return vschema.Int(n)
 	}
 	return vschema.Text(strconv.AppendFloat(nil, f, 'g', -1, 64))
-}
-
-// isBlob reports whether the parameter is sent as bytes without a character set.
-func (p *param) isBlob() bool {
-	switch byte(p.typ) {
-	case mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
-		return true
-	}
-	return false
 }

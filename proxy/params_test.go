@@ -11,33 +11,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-func textParam(s string) param {
-	return param{typ: uint16(mysql.MYSQL_TYPE_VAR_STRING), value: append([]byte{byte(len(s))}, s...)}
+func textParam(s string) wire.Param {
+	return wire.Param{Type: uint16(mysql.MYSQL_TYPE_VAR_STRING), Value: append([]byte{byte(len(s))}, s...)}
 }
 
 func TestParamID(t *testing.T) {
-	double := func(f float64) param {
-		return param{typ: uint16(mysql.MYSQL_TYPE_DOUBLE), value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))}
+	double := func(f float64) wire.Param {
+		return wire.Param{Type: uint16(mysql.MYSQL_TYPE_DOUBLE), Value: binary.LittleEndian.AppendUint64(nil, math.Float64bits(f))}
 	}
 	open := parser.Slot{State: parser.Open}
 	explicit := func(n int64) parser.Slot { return parser.Slot{State: parser.Explicit, Value: n, HasValue: true} }
 	unknown := parser.Slot{State: parser.Unknown}
 	tests := []struct {
 		name string
-		p    param
+		p    wire.Param
 		want parser.Slot
 	}{
-		{"NULL bit", param{null: true}, open},
-		{"NULL type", param{typ: uint16(mysql.MYSQL_TYPE_NULL)}, open},
-		{"zero", idParam(0), open},
-		{"seven", idParam(7), explicit(7)},
-		{"minus one", idParam(-1), explicit(-1)},
-		{"2^64-1 unsigned", param{typ: 0x8000 | uint16(mysql.MYSQL_TYPE_LONGLONG), value: idParam(-1).value}, parser.Slot{State: parser.Explicit, Value: -1}},
-		{"tiny", param{typ: uint16(mysql.MYSQL_TYPE_TINY), value: []byte{0xff}}, explicit(-1)},
-		{"unsigned tiny", param{typ: 0x8000 | uint16(mysql.MYSQL_TYPE_TINY), value: []byte{0xff}}, explicit(255)},
-		{"short zero", param{typ: uint16(mysql.MYSQL_TYPE_SHORT), value: []byte{0, 0}}, open},
+		{"NULL bit", wire.Param{Null: true}, open},
+		{"NULL type", wire.Param{Type: uint16(mysql.MYSQL_TYPE_NULL)}, open},
+		{"zero", wire.IDParam(0), open},
+		{"seven", wire.IDParam(7), explicit(7)},
+		{"minus one", wire.IDParam(-1), explicit(-1)},
+		{"2^64-1 unsigned", wire.Param{Type: 0x8000 | uint16(mysql.MYSQL_TYPE_LONGLONG), Value: wire.IDParam(-1).Value}, parser.Slot{State: parser.Explicit, Value: -1}},
+		{"tiny", wire.Param{Type: uint16(mysql.MYSQL_TYPE_TINY), Value: []byte{0xff}}, explicit(-1)},
+		{"unsigned tiny", wire.Param{Type: 0x8000 | uint16(mysql.MYSQL_TYPE_TINY), Value: []byte{0xff}}, explicit(255)},
+		{"short zero", wire.Param{Type: uint16(mysql.MYSQL_TYPE_SHORT), Value: []byte{0, 0}}, open},
 		{"0.4", double(0.4), open},
 		{"-0.4", double(-0.4), open},
 		{"0.6", double(0.6), explicit(1)},
@@ -45,46 +46,46 @@ func TestParamID(t *testing.T) {
 		{"text  00", textParam(" 00"), open},
 		{"text 0.4", textParam("0.4"), open},
 		{"text 12", textParam("12"), explicit(12)},
-		{"sent ahead", param{typ: uint16(mysql.MYSQL_TYPE_BLOB), long: true}, unknown},
+		{"sent ahead", wire.Param{Type: uint16(mysql.MYSQL_TYPE_BLOB), Long: true}, unknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := tt.p.slot(parser.Mode{Strict: true}, false)
+			got := slotOf(&tt.p, parser.Mode{Strict: true}, false)
 			if got.State != tt.want.State || got.HasValue && got.Value != tt.want.Value {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})
 	}
-	zero := idParam(0)
-	if got := zero.slot(parser.Mode{NoAutoValueOnZero: true}, false); got.State != parser.Explicit {
+	zero := wire.IDParam(0)
+	if got := slotOf(&zero, parser.Mode{NoAutoValueOnZero: true}, false); got.State != parser.Explicit {
 		t.Errorf("with NO_AUTO_VALUE_ON_ZERO: zero is %+v, want explicit", got)
 	}
 }
 
 // What is written for the backend reads back as it was.
 func TestExecuteRoundTrip(t *testing.T) {
-	date := param{typ: uint16(mysql.MYSQL_TYPE_DATE), value: []byte{4, 0xe8, 7, 1, 2}}
-	want := []param{idParam(1 << 40), {typ: uint16(mysql.MYSQL_TYPE_LONG), null: true}, textParam("text"), date,
-		{typ: uint16(mysql.MYSQL_TYPE_BLOB), value: append([]byte{0xfc, 0x2c, 0x01}, make([]byte, 300)...)},
-		{typ: uint16(mysql.MYSQL_TYPE_TINY), value: []byte{1}}, idParam(2), idParam(3), textParam("ninth")}
+	date := wire.Param{Type: uint16(mysql.MYSQL_TYPE_DATE), Value: []byte{4, 0xe8, 7, 1, 2}}
+	want := []wire.Param{wire.IDParam(1 << 40), {Type: uint16(mysql.MYSQL_TYPE_LONG), Null: true}, textParam("text"), date,
+		{Type: uint16(mysql.MYSQL_TYPE_BLOB), Value: append([]byte{0xfc, 0x2c, 0x01}, make([]byte, 300)...)},
+		{Type: uint16(mysql.MYSQL_TYPE_TINY), Value: []byte{1}}, wire.IDParam(2), wire.IDParam(3), textParam("ninth")}
 	for _, attributes := range []bool{false, true} {
 		for i := range want {
-			want[i].name = nil
+			want[i].Name = nil
 			if attributes {
-				want[i].name = []byte("\x01n")
+				want[i].Name = []byte("\x01n")
 			}
 		}
-		b := appendExecute(nil, 7, 0, want, attributes)
-		r := paramReader{b: b, at: 10}
+		b := wire.AppendExecute(nil, 7, 0, want, attributes)
+		r := wire.ParamReader{Data: b, At: 10}
 		count := uint64(len(want))
 		if attributes {
-			count = r.number()
+			count = r.Number()
 		}
-		got := r.readParams(count, attributes, nil, nil)
-		if r.bad || r.at != len(b) {
-			t.Fatalf("attributes %v: bad=%v, read %d of %d bytes", attributes, r.bad, r.at, len(b))
+		got := r.ReadParams(count, attributes, nil, nil)
+		if r.Bad || r.At != len(b) {
+			t.Fatalf("attributes %v: bad=%v, read %d of %d bytes", attributes, r.Bad, r.At, len(b))
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(param{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(wire.Param{})); diff != "" {
 			t.Errorf("attributes %v (-want +got):\n%s", attributes, diff)
 		}
 	}
@@ -92,30 +93,30 @@ func TestExecuteRoundTrip(t *testing.T) {
 
 // A second execution may leave the types out.
 func TestReadParamsBound(t *testing.T) {
-	r := paramReader{b: []byte{0, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
-	got := r.readParams(1, false, []param{idParam(9)}, nil)
-	if r.bad || len(got) != 1 || got[0].slot(parser.Mode{}, false).Value != 5 {
-		t.Errorf("got %+v, bad=%v", got, r.bad)
+	r := wire.ParamReader{Data: []byte{0, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
+	got := r.ReadParams(1, false, []wire.Param{wire.IDParam(9)}, nil)
+	if r.Bad || len(got) != 1 || slotOf(&got[0], parser.Mode{}, false).Value != 5 {
+		t.Errorf("got %+v, bad=%v", got, r.Bad)
 	}
-	r = paramReader{b: []byte{0, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
-	if r.readParams(1, false, nil, nil); !r.bad {
+	r = wire.ParamReader{Data: []byte{0, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
+	if r.ReadParams(1, false, nil, nil); !r.Bad {
 		t.Error("a packet without types was accepted where none are known")
 	}
 }
 
 func FuzzReadParams(f *testing.F) {
-	f.Add(appendExecute(nil, 7, 0, []param{idParam(1), textParam("a")}, false)[10:], uint64(2), false)
-	f.Add(appendExecute(nil, 7, 0, []param{idParam(1), textParam("a")}, true)[11:], uint64(2), true)
+	f.Add(wire.AppendExecute(nil, 7, 0, []wire.Param{wire.IDParam(1), textParam("a")}, false)[10:], uint64(2), false)
+	f.Add(wire.AppendExecute(nil, 7, 0, []wire.Param{wire.IDParam(1), textParam("a")}, true)[11:], uint64(2), true)
 	f.Add([]byte{}, uint64(1<<40), true)
 	f.Fuzz(func(t *testing.T, b []byte, count uint64, named bool) {
-		r := paramReader{b: b}
-		for _, p := range r.readParams(count, named, nil, map[uint16]bool{3: true}) {
-			if !r.bad {
-				p.slot(parser.Mode{}, false)
+		r := wire.ParamReader{Data: b}
+		for _, p := range r.ReadParams(count, named, nil, map[uint16]bool{3: true}) {
+			if !r.Bad {
+				slotOf(&p, parser.Mode{}, false)
 			}
 		}
-		if !r.bad && r.at > len(b) {
-			t.Errorf("read %d of %d bytes", r.at, len(b))
+		if !r.Bad && r.At > len(b) {
+			t.Errorf("read %d of %d bytes", r.At, len(b))
 		}
 	})
 }
@@ -136,10 +137,10 @@ func FuzzTextBegin(f *testing.F) {
 func TestKeyBeforeQueryAttributes(t *testing.T) {
 	s := newSession(new(clientConn), &serverConn{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)})
 	st := &statement{params: 1, next: &nextPlan{keyed: true, keyParam: true, count: 1}}
-	text := func(value, name string) param {
-		return param{typ: uint16(mysql.MYSQL_TYPE_VAR_STRING), name: append([]byte{byte(len(name))}, name...), value: append([]byte{byte(len(value))}, value...)}
+	text := func(value, name string) wire.Param {
+		return wire.Param{Type: uint16(mysql.MYSQL_TYPE_VAR_STRING), Name: append([]byte{byte(len(name))}, name...), Value: append([]byte{byte(len(value))}, value...)}
 	}
-	if err := s.readNext(st, appendExecute(nil, 7, 8, []param{text("user-42", ""), text("00-4bf92f", "traceparent")}, true)); err != nil {
+	if err := s.readNext(st, wire.AppendExecute(nil, 7, 8, []wire.Param{text("user-42", ""), text("00-4bf92f", "traceparent")}, true)); err != nil {
 		t.Fatal(err)
 	}
 	if st.next.key != "user-42" {
@@ -168,34 +169,34 @@ func FuzzBulk(f *testing.F) {
 		p.first = 1000
 		out := &bulk{types: st.filledTypes(&p, in.types)}
 		n := 0
-		_ = in.each(func(row []param) error {
+		_ = in.each(func(row []wire.Param) error {
 			out.rows, n = s.appendFilledRow(out.rows, st, &p, row, n)
 			return nil
 		})
 		if int64(n) != p.open {
 			t.Fatalf("%d ids written, %d taken", n, p.open)
 		}
-		var rows [][]param
-		if err := out.each(func(row []param) error { rows = append(rows, slices.Clone(row)); return nil }); err != nil {
+		var rows [][]wire.Param
+		if err := out.each(func(row []wire.Param) error { rows = append(rows, slices.Clone(row)); return nil }); err != nil {
 			t.Fatalf("what is sent cannot be read: %v", err)
 		}
 		if len(rows)*len(st.slots) != p.rows {
 			t.Fatalf("%d rows, want %d", len(rows)*len(st.slots), p.rows)
 		}
 		id := p.first
-		_ = in.each(func(row []param) error {
+		_ = in.each(func(row []wire.Param) error {
 			got := rows[0]
 			rows = rows[1:]
 			want := slices.Clone(row)
 			if s.decide(&p, st.slots[0], row).State == parser.Open {
-				want[1] = row[1].generated(id)
+				want[1] = generatedAs(row[1], id)
 				id++
 			}
-			want = append(want, idParam(id)) // the last of the filled statement
+			want = append(want, wire.IDParam(id)) // the last of the filled statement
 			id++
 			for i, w := range want {
-				if w = w.widenedAs(got[i].typ); w.mark != got[i].mark || !bytes.Equal(w.value, got[i].value) {
-					t.Errorf("parameter %d is %x, want %x", i, got[i].value, w.value)
+				if w = widenedAs(w, got[i].Type); w.Mark != got[i].Mark || !bytes.Equal(w.Value, got[i].Value) {
+					t.Errorf("parameter %d is %x, want %x", i, got[i].Value, w.Value)
 				}
 			}
 			return nil
@@ -204,19 +205,19 @@ func FuzzBulk(f *testing.F) {
 }
 
 // widenedAs widens an integer where one is read as it was sent.
-func (p param) widenedAs(typ uint16) param {
+func widenedAs(p wire.Param, typ uint16) wire.Param {
 	if byte(typ) != mysql.MYSQL_TYPE_LONGLONG {
 		return p
 	}
-	return p.widened()
+	return p.Widened()
 }
 
 // Values whose length servers do not agree on are not read: what comes behind them
 // would be another statement than the server's.
 func TestParamsOfDoubtfulLength(t *testing.T) {
 	for _, typ := range []byte{mysql.MYSQL_TYPE_NULL, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_INT24} {
-		r := paramReader{b: append([]byte{0, 1, typ, 0}, 1, 2, 3, 4, 5)}
-		if r.readParams(1, false, nil, nil); !r.bad {
+		r := wire.ParamReader{Data: append([]byte{0, 1, typ, 0}, 1, 2, 3, 4, 5)}
+		if r.ReadParams(1, false, nil, nil); !r.Bad {
 			t.Errorf("type %d is read", typ)
 		}
 	}

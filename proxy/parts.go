@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // relayPart passes on the answer to one statement of several that were sent one
@@ -16,32 +17,32 @@ import (
 // the last says that more follow.
 func (s *session) relayPart() error {
 	s.sent = !s.out.more
-	return s.relayNumbered(shapeResults)
+	return s.relayNumbered(wire.ShapeResults)
 }
 
 // relayNumbered passes an answer on with sequence numbers of seqgate's own.
-func (s *session) relayNumbered(as shape) error {
+func (s *session) relayNumbered(as wire.Shape) error {
 	s.startAnswer(as)
 	beside := s.besideTransaction()
 	var out []byte
-	for !s.answer.done() {
-		at := s.answer.phase
+	for !s.answer.Done() {
+		at := s.answer.Phase
 		payload, size, err := s.follow()
 		if err != nil {
 			return s.answerCut(err)
 		}
-		if payload = s.amongParts(payload, at); beside && !s.answer.failed && (s.answer.done() || at == phaseColumnEOF) {
+		if payload = s.amongParts(payload, at); beside && !s.answer.Failed && (s.answer.Done() || at == wire.PhaseColumnEOF) {
 			setStatus(payload, at, s.deprecateEOF(), mysql.SERVER_STATUS_IN_TRANS)
 		}
-		out, s.out.sequence = appendPacket(out, s.out.sequence, payload)
-		s.back.skip(size)
-		if len(out) >= smallBuffer || s.answer.infile || s.answer.done() {
+		out, s.out.sequence = wire.AppendPacket(out, s.out.sequence, payload)
+		s.back.Skip(size)
+		if len(out) >= wire.SmallBuffer || s.answer.InFile || s.answer.Done() {
 			if err := s.writeFront(out); err != nil {
 				return err
 			}
 			out = out[:0]
 		}
-		if s.answer.infile {
+		if s.answer.InFile {
 			if err := s.forwardPartFile(); err != nil {
 				return err
 			}
@@ -52,11 +53,11 @@ func (s *session) relayNumbered(as shape) error {
 
 // amongParts gives a packet as the server sends it when the statement is one of
 // several in a text. at is the phase in which it came.
-func (s *session) amongParts(payload []byte, at phase) []byte {
+func (s *session) amongParts(payload []byte, at wire.Phase) []byte {
 	switch {
-	case s.answer.failed && s.answer.done():
+	case s.answer.Failed && s.answer.Done():
 		return s.quoteRest(payload)
-	case s.out.more && (s.answer.done() || at == phaseColumnEOF):
+	case s.out.more && (s.answer.Done() || at == wire.PhaseColumnEOF):
 		setStatus(payload, at, s.deprecateEOF(), mysql.SERVER_MORE_RESULTS_EXISTS)
 	}
 	return payload
@@ -65,8 +66,8 @@ func (s *session) amongParts(payload []byte, at phase) []byte {
 // forwardPartFile passes a local file to the backend, whose sequence numbers
 // begin anew with each statement.
 func (s *session) forwardPartFile() error {
-	s.answer.infile = false
-	s.out.shift = s.out.sequence - (s.answer.sequence + 1)
+	s.answer.InFile = false
+	s.out.shift = s.out.sequence - (s.answer.Sequence + 1)
 	err := s.forwardFile()
 	s.out.shift = 0
 	return err
@@ -74,12 +75,12 @@ func (s *session) forwardPartFile() error {
 
 // setStatus sets a flag in the packet that ends a result or its column definitions,
 // which came in the given phase.
-func setStatus(payload []byte, at phase, deprecateEOF bool, flag uint16) {
+func setStatus(payload []byte, at wire.Phase, deprecateEOF bool, flag uint16) {
 	status := 3 // of an EOF packet
-	if at == phaseFirst || deprecateEOF {
+	if at == wire.PhaseFirst || deprecateEOF {
 		status = 1
 		for range 2 {
-			_, _, size := lengthEncoded(payload[min(status, len(payload)):])
+			_, _, size := wire.LengthEncoded(payload[min(status, len(payload)):])
 			status += size
 		}
 	}
@@ -96,9 +97,9 @@ const maxQuoted = 80
 // quoteRest completes an error 1064, which quotes what is left of the text from
 // the error on: the backend has seen but one statement of it.
 func (s *session) quoteRest(packet []byte) []byte {
-	e := serverError{packet}
+	e := wire.ServerError{Packet: packet}
 	begin, end := bytes.IndexByte(packet, '\''), bytes.LastIndexByte(packet, '\'')
-	if e.code() != mysql.ER_PARSE_ERROR || begin == end || len(s.out.rest) == 0 || !utf8.Valid(s.out.rest) {
+	if e.Code() != mysql.ER_PARSE_ERROR || begin == end || len(s.out.rest) == 0 || !utf8.Valid(s.out.rest) {
 		return packet
 	}
 	quoted, part := packet[begin+1:end], parser.TrimEnd(s.out.part)

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // sniffLength is how much of a long statement is looked at before it is decided
@@ -15,14 +16,14 @@ const sniffLength = 512
 
 // query deals with a COM_QUERY whose first packet has the given length.
 func (s *session) query(length int) error {
-	if err := s.front.need(headerSize + min(length, sniffLength)); err != nil {
+	if err := s.front.Need(wire.HeaderSize + min(length, sniffLength)); err != nil {
 		return &frontError{err}
 	}
-	unread := s.front.unread()
-	if headerSize+length > max(len(unread), smallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.lastIDLost {
-		begin := s.textBegin(unread[headerSize:])
-		if begin > 0 && passesUnread(unread[headerSize+begin:]) && s.updatesUnread(unread[headerSize+begin:]) {
-			s.noteText(unread[headerSize+begin:])
+	unread := s.front.Unread()
+	if wire.HeaderSize+length > max(len(unread), wire.SmallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.lastIDLost {
+		begin := s.textBegin(unread[wire.HeaderSize:])
+		if begin > 0 && passesUnread(unread[wire.HeaderSize+begin:]) && s.updatesUnread(unread[wire.HeaderSize+begin:]) {
+			s.noteText(unread[wire.HeaderSize+begin:])
 			return s.passLong(begin)
 		}
 	}
@@ -32,12 +33,12 @@ func (s *session) query(length int) error {
 	}
 	begin := s.textBegin(payload)
 	if begin == 0 {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 	}
 	sql := payload[begin:]
 	if err := s.refuseLostID(sql); err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return err
 	}
 	s.noteText(sql)
@@ -64,11 +65,11 @@ func passesUnread(sql []byte) bool {
 func (s *session) passLong(begin int) error {
 	const unseen = mayLook | mayChangeLastID | keepsSomething
 	s.left, s.failedBy = nil, nil
-	s.noteKind(kindOf(parser.Sniff(s.front.unread()[headerSize+begin:])))
+	s.noteKind(kindOf(parser.Sniff(s.front.Unread()[wire.HeaderSize+begin:])))
 	if err := s.before(unseen); err != nil {
 		return err
 	}
-	err := s.pass(shapeResults)
+	err := s.pass(wire.ShapeResults)
 	s.after(unseen)
 	return err
 }
@@ -80,18 +81,18 @@ func (c *serverConn) textBegin(payload []byte) int {
 	if !c.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
 		return 1
 	}
-	r := paramReader{b: payload, at: 1}
-	count := r.number()
-	if sets := r.number(); sets != 1 {
+	r := wire.ParamReader{Data: payload, At: 1}
+	count := r.Number()
+	if sets := r.Number(); sets != 1 {
 		return 0
 	}
 	if count > 0 {
-		r.readParams(count, true, nil, nil)
+		r.ReadParams(count, true, nil, nil)
 	}
-	if r.bad {
+	if r.Bad {
 		return 0
 	}
-	return r.at
+	return r.At
 }
 
 // queryOne deals with a text of one statement.
@@ -120,7 +121,7 @@ func (s *session) queryOne(payload []byte, begin, size int) error {
 	if err == nil && (p.kind == planPass || p.kind == planReport) {
 		err = s.sendResolved(payload, size, resolved)
 	}
-	s.front.skip(size)
+	s.front.Skip(size)
 	if err != nil {
 		return err
 	}
@@ -173,12 +174,12 @@ func (s *session) finish(p *plan) (err error) {
 	case planTicket:
 		err = s.answerTicket(&p.fill)
 	case planDone:
-		return s.replyOK(okPacket{status: s.status()})
+		return s.replyOK(wire.OK{Status: s.status()})
 	case planPass:
 		err = s.relayResult()
 	}
 	s.after(p.effect)
-	if err == nil && p.database != "" && !s.answer.failed {
+	if err == nil && p.database != "" && !s.answer.Failed {
 		s.setDatabase(p.database)
 	}
 	return err
@@ -198,17 +199,17 @@ func (s *session) relayResult() error {
 	case s.out.parts:
 		return s.relayPart()
 	case s.out.composed:
-		return s.relayComposed(shapeResults)
+		return s.relayComposed(wire.ShapeResults)
 	}
-	return s.relay(shapeResults)
+	return s.relay(wire.ShapeResults)
 }
 
 // relayComposed passes on the answer to a command that seqgate made. Where that took
 // another number of packets than the client's, the answer's numbers are not those
 // that the client awaits.
-func (s *session) relayComposed(as shape) error {
+func (s *session) relayComposed(as wire.Shape) error {
 	s.sent = !s.out.more
-	if err := s.back.need(headerSize); err == nil && s.back.unread()[headerSize-1] != s.out.sequence {
+	if err := s.back.Need(wire.HeaderSize); err == nil && s.back.Unread()[wire.HeaderSize-1] != s.out.sequence {
 		return s.relayNumbered(as)
 	}
 	if s.out.parts {
@@ -331,12 +332,12 @@ func (f *filler) binding(schema, table string) (*Binding, error) {
 
 // passCommand relays a command that frontPacket read, and its answer, with what it
 // does to the session.
-func (s *session) passCommand(payload []byte, size int, as shape, e effect) error {
+func (s *session) passCommand(payload []byte, size int, as wire.Shape, e effect) error {
 	err := s.before(e)
 	if err == nil {
 		err = s.passPacket(payload, size)
 	}
-	s.front.skip(size)
+	s.front.Skip(size)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // A query whose rows are numbered is kept in a temporary table of the server's,
@@ -33,7 +34,7 @@ func parseDefinition(b []byte, extended bool) (c queryColumn, ok bool) {
 		texts++
 	}
 	for i := range texts {
-		n, _, size := lengthEncoded(b)
+		n, _, size := wire.LengthEncoded(b)
 		if size == 0 || uint64(len(b)-size) < n {
 			return c, false
 		}
@@ -62,8 +63,8 @@ func (f *filler) describeQuery(q *insertQuery) ([]queryColumn, error) {
 	var id uint32
 	var columns []queryColumn
 	number := 0
-	extended := f.capabilities&clientExtendedMetadata != 0
-	err := f.each(shapePrepare, func(payload []byte) {
+	extended := f.capabilities&wire.ClientExtendedMetadata != 0
+	err := f.each(wire.ShapePrepare, func(payload []byte) {
 		if id == 0 && len(payload) >= 7 {
 			id, number = binary.LittleEndian.Uint32(payload[1:]), int(binary.LittleEndian.Uint16(payload[5:]))
 		} else if c, ok := parseDefinition(payload, extended); ok {
@@ -83,23 +84,23 @@ func (f *filler) describeQuery(q *insertQuery) ([]queryColumn, error) {
 }
 
 // each calls f with each packet of an answer that the client does not see.
-func (s *filler) each(as shape, f func(payload []byte)) error {
+func (s *filler) each(as wire.Shape, f func(payload []byte)) error {
 	before := s.answer
 	s.startAnswer(as)
 	var failed error
-	for !s.answer.done() {
+	for !s.answer.Done() {
 		payload, size, err := s.follow()
 		if err != nil {
 			return &backendError{err}
 		}
-		if s.answer.failed {
-			failed = &serverError{bytes.Clone(payload)}
+		if s.answer.Failed {
+			failed = &wire.ServerError{Packet: bytes.Clone(payload)}
 		} else {
 			f(payload)
 		}
-		s.back.skip(size)
+		s.back.Skip(size)
 	}
-	before.status = s.answer.status
+	before.Status = s.answer.Status
 	s.answer = before
 	return failed
 }
@@ -187,12 +188,12 @@ func (s *filler) keepsRows(q *insertQuery) (kept bool, err error) {
 		if err := s.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(s.noAttributes()), text)); err != nil {
 			return true, err
 		}
-		err := s.each(shapeResults, look)
+		err := s.each(wire.ShapeResults, look)
 		return kept, err
 	}
 	id, err := s.executeOnce(text, q.params)
 	if err == nil {
-		err = s.each(shapeResults, look)
+		err = s.each(wire.ShapeResults, look)
 	}
 	if err != nil {
 		return true, err
@@ -234,24 +235,14 @@ func (f *filler) checkQueryParams(q *insertQuery) error {
 	unicode := strings.HasPrefix(f.state.mode.Charset.String(), "utf8")
 	for i := range q.params[:min(len(q.params), f.insert.QueryParams())] {
 		p := &q.params[i]
-		if p.null || !p.isText() {
+		if p.Null || !p.IsText() {
 			continue
 		}
-		_, _, size := lengthEncoded(p.value)
-		value := p.value[size:]
+		_, _, size := wire.LengthEncoded(p.Value)
+		value := p.Value[size:]
 		if !f.mariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
 			return unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.binding.Table, "use INSERT ... VALUES")
 		}
 	}
 	return nil
-}
-
-// isText reports whether the parameter is sent as text or bytes.
-func (p *param) isText() bool {
-	switch byte(p.typ) {
-	case mysql.MYSQL_TYPE_VARCHAR, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_STRING,
-		mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
-		return true
-	}
-	return false
 }

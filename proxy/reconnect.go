@@ -26,7 +26,7 @@ func (s *session) nothingToLose(told bool) bool {
 	}
 	const autocommit, transaction = mysql.SERVER_STATUS_AUTOCOMMIT, mysql.SERVER_STATUS_IN_TRANS
 	return s.pool() != nil && !s.settled && !s.prepared && s.state.databaseKnown && !s.killed.Load() &&
-		s.answer.status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.state.lastIDKnown)
+		s.answer.Status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.state.lastIDKnown)
 }
 
 // noteKnown notes before a statement whether LAST_INSERT_ID() is known. One that is cut
@@ -107,7 +107,7 @@ func (c *serverConn) lose() {
 	c.ends.backEnded.Store(false)
 	c.threadID.Store(0)
 	c.state.environmentKnown = false
-	c.back.release()
+	c.back.Release()
 	_ = c.back.Close() // it has failed
 }
 
@@ -131,9 +131,9 @@ func (s *session) connected() error {
 		return err
 	}
 	const autocommit = uint16(mysql.SERVER_STATUS_AUTOCOMMIT)
-	former := s.answer.status & autocommit
+	former := s.answer.Status & autocommit
 	if s.adopt(back, login); s.router != nil && s.router.settings.has("autocommit") {
-		s.answer.status = s.answer.status&^autocommit | former // as it will be set there, before anything runs
+		s.answer.Status = s.answer.Status&^autocommit | former // as it will be set there, before anything runs
 	}
 	id := s.state.lastID
 	s.temporary = nil
@@ -169,15 +169,15 @@ func (f *filler) adopt(back *backend.Conn, login backend.Login) {
 	f.conn, f.login, f.lost = back, login, false
 	f.noteAccount()
 	f.threadID.Store(back.ThreadID)
-	f.answer.status = back.Status
+	f.answer.Status = back.Status
 }
 
 // giveBack ends the session's use of its backend connection: others may have it
 // after, when all commands were sent and answered whole.
 func (c *serverConn) giveBack() error {
 	c.uncountBack()
-	whole := c.boundary && len(c.back.unread()) == 0
-	c.back.release()
+	whole := c.boundary && len(c.back.Unread()) == 0
+	c.back.Release()
 	switch {
 	case c.lost:
 		return nil

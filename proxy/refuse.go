@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // refuseWrites refuses a statement that writes to a sequenced table in a form
@@ -48,8 +49,8 @@ func (f *filler) refuseCarried(form string, sql []byte) error {
 		return nil
 	}
 	err := f.know()
-	var refused *serverError
-	if errors.As(err, &refused) && refused.code() == mysql.ER_MUST_CHANGE_PASSWORD {
+	var refused *wire.ServerError
+	if errors.As(err, &refused) && refused.Code() == mysql.ER_MUST_CHANGE_PASSWORD {
 		return nil // the server itself prepares nothing but the new password
 	}
 	if err != nil {

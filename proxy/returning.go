@@ -1,19 +1,23 @@
 package proxy
 
-import "github.com/go-mysql-org/go-mysql/mysql"
+import (
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/wire"
+)
 
 // answersRows reports whether the server's answer to a statement with RETURNING is
 // rows: else it is an error, or fails to come.
 func (c *serverConn) answersRows() bool {
-	err := c.back.need(headerSize + 1)
-	return err == nil && c.back.unread()[headerSize] != mysql.ERR_HEADER
+	err := c.back.Need(wire.HeaderSize + 1)
+	return err == nil && c.back.Unread()[wire.HeaderSize] != mysql.ERR_HEADER
 }
 
 // relayReturning passes on the rows that a statement with ids of its own returns.
 func (s *session) relayReturning(p *fillPlan, t target) error {
-	err := s.relayComposed(shapeResults)
+	err := s.relayComposed(wire.ShapeResults)
 	switch {
-	case err == nil && s.answer.failed:
+	case err == nil && s.answer.Failed:
 		s.tellExplicit(p, t, p.ownRefused())
 	case err == nil && !p.ignore && !p.upsert:
 		s.tellExplicit(p, t, ownStored)
@@ -31,7 +35,7 @@ func (s *session) settleReturning(p *fillPlan, t target) error {
 	if err := s.relayReturning(p, t); err != nil {
 		return err
 	}
-	if s.answer.failed {
+	if s.answer.Failed {
 		s.state.restore = s.state.restore || p.wrap
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // defineEverywhere runs DDL and the like on all shards. No server undoes it: where
@@ -36,7 +37,7 @@ func (r *router) defineEverywhere(shards []*Keyspace, p *route.Plan, attributes,
 
 // shardResult is what one shard says of a statement that defines something.
 type shardResult struct {
-	ok            okPacket
+	ok            wire.OK
 	columns, rows [][]byte // packets of a report, as of ANALYZE TABLE
 	err           error
 }
@@ -45,26 +46,26 @@ type shardResult struct {
 func (c *serverConn) readDefinition() (d shardResult) {
 	e := effect(changesSchema)
 	defer c.after(e)
-	c.startAnswer(shapeResults)
-	for first := true; !c.answer.done() || first; first = false {
-		at := c.answer.phase
+	c.startAnswer(wire.ShapeResults)
+	for first := true; !c.answer.Done() || first; first = false {
+		at := c.answer.Phase
 		payload, size, err := c.follow()
 		if err != nil {
 			d.err = &backendError{err}
 			return d
 		}
 		switch {
-		case c.answer.failed:
-			d.err = &serverError{append([]byte(nil), payload...)}
-		case first && c.answer.done():
-			d.ok, _ = parseOK(payload)
-			d.ok.rest = append([]byte(nil), d.ok.rest...)
-		case at == phaseColumns:
+		case c.answer.Failed:
+			d.err = &wire.ServerError{Packet: append([]byte(nil), payload...)}
+		case first && c.answer.Done():
+			d.ok, _ = wire.ParseOK(payload)
+			d.ok.Rest = append([]byte(nil), d.ok.Rest...)
+		case at == wire.PhaseColumns:
 			d.columns = append(d.columns, append([]byte(nil), payload...))
-		case at == phaseRows && !c.answer.done():
+		case at == wire.PhaseRows && !c.answer.Done():
 			d.rows = append(d.rows, append([]byte(nil), payload...))
 		}
-		c.back.skip(size)
+		c.back.Skip(size)
 	}
 	c.boundary = true
 	return d
@@ -74,7 +75,7 @@ func (c *serverConn) readDefinition() (d shardResult) {
 func (r *router) tellDefined(legs []*session, results []shardResult) error {
 	var done, failed []string
 	var first error
-	answers := make([]okPacket, len(results))
+	answers := make([]wire.OK, len(results))
 	for i, d := range results {
 		answers[i] = d.ok
 		if d.err == nil {
@@ -86,13 +87,13 @@ func (r *router) tellDefined(legs []*session, results []shardResult) error {
 			first = d.err
 		}
 	}
-	var refused *serverError
+	var refused *wire.ServerError
 	switch {
 	case first == nil && len(results[0].columns) > 0:
 		return r.tellReports(results)
 	case first == nil:
 		ok := answers[0]
-		ok.status = r.status()
+		ok.Status = r.status()
 		return r.answer(ok)
 	case len(done) == 0 && errors.As(first, &refused):
 		return first
@@ -100,7 +101,7 @@ func (r *router) tellDefined(legs []*session, results []shardResult) error {
 	text := fmt.Sprintf("%v; done on %s, not on %s: run it on those alone, by their names as the database",
 		clientErrorText(first), strings.Join(done, ", "), strings.Join(failed, ", "))
 	if errors.As(first, &refused) {
-		return mysql.NewError(refused.code(), text)
+		return mysql.NewError(refused.Code(), text)
 	}
 	return errors.Join(mysql.NewError(mysql.ER_UNKNOWN_ERROR, text), first)
 }
@@ -120,9 +121,9 @@ func (r *router) tellReports(results []shardResult) error {
 
 // clientErrorText is an error as the client would have got it.
 func clientErrorText(err error) string {
-	var refused *serverError
+	var refused *wire.ServerError
 	if errors.As(err, &refused) {
-		return refused.text()
+		return refused.Text()
 	}
 	return clientError(err).Message
 }

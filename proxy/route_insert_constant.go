@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // Expressions in the place of an id, or of a vindex's column, are computed by the
@@ -128,7 +129,7 @@ func (in *shardedInsert) idOperand() bool {
 // settleConstants takes in the computed values, a row of the text protocol.
 func (in *shardedInsert) settleConstants(all []constant, row []byte) error {
 	for _, c := range all {
-		n, null, size := lengthEncoded(row)
+		n, null, size := wire.LengthEncoded(row)
 		if size == 0 || uint64(len(row)-size) < n && !null {
 			return errMalformedAnswer
 		}

@@ -7,14 +7,15 @@ import (
 	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // merge makes one answer of those of several shards, and tells their sessions what
 // LAST_INSERT_ID() has to give: what one server would have said of all rows.
-func (in *shardedInsert) merge(parts []insertPart) okPacket {
+func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 	r := in.r
 	old := r.s.state.lastID
-	var all okPacket
+	var all wire.OK
 	var info insertInfo
 	last := -1 // the row that the insert id is of, of those with ids of their own
 	for i := range parts {
@@ -25,29 +26,29 @@ func (in *shardedInsert) merge(parts []insertPart) okPacket {
 		if i > 0 && in.reference() {
 			continue // the same rows again
 		}
-		all.affectedRows += p.ok.affectedRows
-		all.warnings += p.ok.warnings
-		all.status |= p.ok.status &^ mysql.SERVER_SESSION_STATE_CHANGED
+		all.AffectedRows += p.ok.AffectedRows
+		all.Warnings += p.ok.Warnings
+		all.Status |= p.ok.Status &^ mysql.SERVER_SESSION_STATE_CHANGED
 		info.add(p.info())
-		switch id := p.ok.insertID; {
-		case id == 0, in.isNew(all.insertID) && (!in.isNew(id) || all.insertID < id):
+		switch id := p.ok.InsertID; {
+		case id == 0, in.isNew(all.InsertID) && (!in.isNew(id) || all.InsertID < id):
 		case in.isNew(id):
-			all.insertID = id
+			all.InsertID = id
 		case p.last >= last:
-			all.insertID, last = id, p.last
+			all.InsertID, last = id, p.last
 		}
 	}
 	if in.tellsLastRow(all) {
-		all.insertID = in.fill.toldExplicit()
+		all.InsertID = in.fill.toldExplicit()
 	}
 	lastID := old
-	if in.isNew(all.insertID) || in.effect&mayChangeLastID != 0 && all.insertID != 0 {
-		lastID = all.insertID
+	if in.isNew(all.InsertID) || in.effect&mayChangeLastID != 0 && all.InsertID != 0 {
+		lastID = all.InsertID
 	}
 	r.idLeg = parts[0].leg
 	r.wantLastID(lastID)
 	if in.stmt.Rows > 1 {
-		all.rest = info.append(nil)
+		all.Rest = info.append(nil)
 	}
 	return all
 }
@@ -55,8 +56,8 @@ func (in *shardedInsert) merge(parts []insertPart) okPacket {
 // tellsLastRow reports whether the insert id is that of the statement's last row, which
 // a server tells where all ids are the client's own, also when that row was not inserted
 // (MySQL's sql_insert.cc: next_number_field of the last record, once any was copied).
-func (in *shardedInsert) tellsLastRow(all okPacket) bool {
-	return in.fill.open == 0 && in.fill.hasExplicit && all.affectedRows > 0 && in.effect&mayChangeLastID == 0
+func (in *shardedInsert) tellsLastRow(all wire.OK) bool {
+	return in.fill.open == 0 && in.fill.hasExplicit && all.AffectedRows > 0 && in.effect&mayChangeLastID == 0
 }
 
 // isNew reports whether an id is of those that the statement took.
@@ -90,20 +91,20 @@ func (p *insertPart) info() insertInfo {
 			return insertInfo{n[0], n[1], n[2]}
 		}
 	}
-	info := insertInfo{records: uint64(max(p.fill.rows, 1)), warnings: uint64(p.ok.warnings)}
+	info := insertInfo{records: uint64(max(p.fill.rows, 1)), warnings: uint64(p.ok.Warnings)}
 	switch {
-	case p.ok.affectedRows > info.records:
-		info.duplicates = p.ok.affectedRows - info.records
-	case p.ok.affectedRows == 0 && p.fill.ignore:
+	case p.ok.AffectedRows > info.records:
+		info.duplicates = p.ok.AffectedRows - info.records
+	case p.ok.AffectedRows == 0 && p.fill.ignore:
 		info.duplicates = 1
 	}
 	return info
 }
 
 // infoText gives the text of an OK packet.
-func infoText(ok okPacket) []byte {
-	n, _, size := lengthEncoded(ok.rest)
-	text := ok.rest[size:]
+func infoText(ok wire.OK) []byte {
+	n, _, size := wire.LengthEncoded(ok.Rest)
+	text := ok.Rest[size:]
 	return text[:min(n, uint64(len(text)))]
 }
 
@@ -121,5 +122,5 @@ func numbersIn(text []byte) (all []uint64) {
 
 // append appends the text as an OK packet has it.
 func (i insertInfo) append(dst []byte) []byte {
-	return appendText(dst, fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", i.records, i.duplicates, i.warnings))
+	return wire.AppendText(dst, fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", i.records, i.duplicates, i.warnings))
 }

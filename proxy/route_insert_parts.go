@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // insertPart is what one shard gets of a statement.
@@ -12,7 +13,7 @@ type insertPart struct {
 	shard int
 	last  int      // its last row
 	fill  fillPlan // of its rows
-	ok    okPacket
+	ok    wire.OK
 }
 
 func (in *shardedInsert) legs(parts []insertPart) []*session {
@@ -93,7 +94,7 @@ func (in *shardedInsert) severally(parts []insertPart) severally {
 			return err
 		},
 		done: func() error {
-			if !slices.ContainsFunc(parts, func(p insertPart) bool { return p.ok.warnings > 0 }) {
+			if !slices.ContainsFunc(parts, func(p insertPart) bool { return p.ok.Warnings > 0 }) {
 				return nil
 			}
 			return in.r.keepWarnings(legs)

@@ -14,6 +14,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // INSERT ... SELECT in front of shards: the query's rows are read as those of any
@@ -41,7 +42,7 @@ func (r *router) insertFromQuery(attributes, sql []byte, m parser.Mode) error {
 	}
 	if q.rows == 0 {
 		r.ran(0, 0)
-		return r.s.replyOK(okPacket{status: r.status(), rest: insertInfo{}.append(nil)})
+		return r.s.replyOK(wire.OK{Status: r.status(), Rest: insertInfo{}.append(nil)})
 	}
 	q.text = append(append(q.text, ' '), sql[span.End:]...)
 	return r.insert(attributes, q.text, m)
@@ -172,7 +173,7 @@ func (q *queryRows) appendRow(row []byte) error {
 		q.text = append(q.text, ", "...)
 	}
 	for i := range q.columns {
-		n, null, size := lengthEncoded(row)
+		n, null, size := wire.LengthEncoded(row)
 		if size == 0 || !null && uint64(len(row)-size) < n {
 			return errMalformedAnswer
 		}
@@ -265,7 +266,7 @@ func (c *fetchedColumn) bytes() bool {
 	switch c.typ {
 	case mysql.MYSQL_TYPE_VARCHAR, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_STRING, mysql.MYSQL_TYPE_TINY_BLOB,
 		mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_GEOMETRY:
-		return c.charset == collationBinary
+		return c.charset == wire.CollationBinary
 	}
 	return false
 }

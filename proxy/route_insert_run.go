@@ -123,8 +123,8 @@ func (in *shardedInsert) runSeveral() error {
 		return err
 	}
 	ok := in.merge(parts)
-	r.ran(int64(ok.affectedRows), 0)
-	ok.status = r.status()
+	r.ran(int64(ok.AffectedRows), 0)
+	ok.Status = r.status()
 	return r.answer(ok)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // isLocal reports whether a statement has functions or variables of the session and no
@@ -179,8 +180,8 @@ func (r *router) diagnostics(leg *session, uses parser.SessionUse) (counts, erro
 func (r *router) forgetLast() { r.last, r.several, r.counts, r.warned = nil, nil, counts{}, nil }
 
 // answer answers with the OK packet of a statement that several legs ran.
-func (r *router) answer(ok okPacket) error {
-	r.ran(int64(ok.affectedRows), 0)
+func (r *router) answer(ok wire.OK) error {
+	r.ran(int64(ok.AffectedRows), 0)
 	return r.s.replyOK(ok)
 }
 

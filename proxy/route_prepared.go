@@ -10,6 +10,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -49,8 +50,8 @@ type routedStmt struct {
 	first           []byte // what is prepared at first, when it is not executed so
 	params, columns int
 	places          []int                              // of the placeholders, once they were needed
-	values          []param                            // of the execution under way
-	types           []param                            // of the latest execution that brought types
+	values          []wire.Param                       // of the execution under way
+	types           []wire.Param                       // of the latest execution that brought types
 	typed           bool                               // it brought them itself
 	long            map[uint16][]byte                  // values that were sent ahead
 	ahead           map[uint16]bool                    // ... and of which parameters
@@ -94,7 +95,7 @@ func (p *preparedStmts) command(r *router, code byte) error {
 	}
 	const head = 5 // the command and the id
 	if len(payload) < head {
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		return unlessSilent(silent, malformedPacket())
 	}
 	id := binary.LittleEndian.Uint32(payload[1:])
@@ -103,20 +104,20 @@ func (p *preparedStmts) command(r *router, code byte) error {
 	}
 	st := p.all[id]
 	if st == nil {
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		return unlessSilent(silent, r.s.unknownStatement(id, code))
 	}
 	switch code {
 	case mysql.COM_STMT_CLOSE:
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		delete(p.all, id)
 		return st.close()
 	case mysql.COM_STMT_SEND_LONG_DATA:
 		err = r.keepLong(st, payload)
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		return err
 	case mysql.COM_STMT_RESET:
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		return r.resetPrepared(st)
 	case mysql.COM_STMT_FETCH:
 		return r.fetch(st, payload, size)
@@ -210,8 +211,8 @@ func (r *router) keepLong(st *routedStmt, payload []byte) error {
 	if st.long[i] == nil {
 		st.long[i], st.ahead[i] = []byte{}, true
 	}
-	if total > maxPayload && total > r.s.srv.statementLimit(r.s.ctx, r.s.keyspace) {
-		return errPacketTooLarge // as the server ends a connection that sends too much
+	if total > wire.MaxPayload && total > r.s.srv.statementLimit(r.s.ctx, r.s.keyspace) {
+		return wire.ErrTooLarge // as the server ends a connection that sends too much
 	}
 	st.long[i] = append(st.long[i], payload[head:]...)
 	return nil

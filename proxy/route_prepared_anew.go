@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // A SELECT with functions of the session has other values in their places at each
@@ -62,7 +63,7 @@ func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*Keyspa
 // executeAnew executes a SELECT with its values as literals.
 func (r *router) executeAnew(st *routedStmt, last *session, size int) error {
 	text, err := r.boundText(st)
-	r.s.front.skip(size)
+	r.s.front.Skip(size)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (r *router) executeOnce(leg *session, text []byte) error {
 		if err != nil {
 			return err
 		}
-		err = leg.relayComposed(shapeResults)
+		err = leg.relayComposed(wire.ShapeResults)
 		leg.after(e)
 		return errors.Join(err, leg.sendClose(id))
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -53,7 +54,7 @@ func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
 		err = r.readValues(st, payload)
 	}
 	if err != nil {
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		return err
 	}
 	switch st.run {
@@ -71,7 +72,7 @@ func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
 func (r *router) executeAt(st *routedStmt, payload []byte, size int) error {
 	if r.opaque != nil {
 		if err := r.settings.noteOpaque(r.opaque, st.variables); err != nil {
-			r.s.front.skip(size)
+			r.s.front.Skip(size)
 			return err
 		}
 	}
@@ -138,30 +139,30 @@ func (r *router) readValues(st *routedStmt, payload []byte) error {
 	if len(payload) < header {
 		return malformedExecute()
 	}
-	p := paramReader{b: payload, at: header, room: st.values}
+	p := wire.ParamReader{Data: payload, At: header, Room: st.values}
 	named := r.s.has(mysql.CLIENT_QUERY_ATTRIBUTES)
 	count := uint64(st.params)
 	if named && payload[executeFlags]&countAvailable != 0 {
-		count = p.number()
+		count = p.Number()
 	} else if named && st.params > 0 {
 		return uncountedExecute()
 	}
-	if count == 0 && st.params == 0 && !p.bad {
+	if count == 0 && st.params == 0 && !p.Bad {
 		return nil
 	}
-	st.values = p.readParams(count, named, st.types, st.ahead)
-	if p.bad || len(st.values) < st.params {
+	st.values = p.ReadParams(count, named, st.types, st.ahead)
+	if p.Bad || len(st.values) < st.params {
 		return malformedExecute()
 	}
 	st.types = st.types[:0]
 	for i := range st.values {
 		v := &st.values[i]
-		st.types = append(st.types, param{typ: v.typ, name: v.name})
-		if v.long {
-			v.null, v.ahead = false, st.long[uint16(i)]
+		st.types = append(st.types, wire.Param{Type: v.Type, Name: v.Name})
+		if v.Long {
+			v.Null, v.Ahead = false, st.long[uint16(i)]
 		}
 	}
-	st.typed = p.typed
+	st.typed = p.Typed
 	return nil
 }
 
@@ -170,7 +171,7 @@ func (st *routedStmt) argument(i int) (vschema.Value, error) {
 	if i >= len(st.values) {
 		return vschema.Value{}, malformedExecute()
 	}
-	return st.values[i].vindexValue(st.mode)
+	return vindexValueOf(&st.values[i], st.mode)
 }
 
 // executeByPlan executes a statement on the shards that its plan and values say.
@@ -189,7 +190,7 @@ func (r *router) executeByPlan(st *routedStmt, payload []byte, size int) error {
 	default:
 		return r.executeAsText(st, size)
 	}
-	r.s.front.skip(size)
+	r.s.front.Skip(size)
 	return err
 }
 
@@ -207,13 +208,13 @@ func (r *router) executeOn(k *Keyspace, st *routedStmt, payload []byte, size int
 		err = l.sendAhead(st.long)
 	}
 	if err != nil {
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		return err
 	}
 	if payload[0] == mysql.COM_STMT_EXECUTE && st.params > 0 && !st.typed {
 		// This server may not have got them.
 		payload = r.s.appendExecute(nil, 0, payload[executeFlags], st.values)
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		size = 0
 	}
 	binary.LittleEndian.PutUint32(payload[1:], l.stmt.id)
@@ -239,7 +240,7 @@ func (s *session) executeRelayed(st *statement, payload []byte, size int) error 
 	if err == nil {
 		err = s.passPacket(payload, size)
 	}
-	s.front.skip(size)
+	s.front.Skip(size)
 	if err != nil {
 		return err
 	}
@@ -251,7 +252,7 @@ func (s *session) executeRelayed(st *statement, payload []byte, size int) error 
 // executeAsText executes a statement by its text, with its values as literals.
 func (r *router) executeAsText(st *routedStmt, size int) error {
 	text, err := r.boundText(st)
-	r.s.front.skip(size)
+	r.s.front.Skip(size)
 	if err != nil {
 		return err
 	}
@@ -273,7 +274,7 @@ func (r *router) boundText(st *routedStmt) (text []byte, err error) {
 		return nil, parser.ErrPlaceholders
 	}
 	r.bound, err = parser.AppendBound(r.bound[:0], st.sql, st.places, func(dst []byte, n int) ([]byte, error) {
-		return st.values[n].appendLiteral(dst, st.mode)
+		return appendParam(dst, &st.values[n], st.mode)
 	})
 	return r.bound, err
 }

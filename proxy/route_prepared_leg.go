@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // preparedAt gives a statement on the leg of a keyspace or shard, and prepares it
@@ -106,9 +107,9 @@ func (l *legStmt) sendAhead(long map[uint16][]byte) error {
 func (r *router) fetch(st *routedStmt, payload []byte, size int) error {
 	l := st.cursor
 	if l == nil || !l.alive() {
-		r.s.front.skip(size)
+		r.s.front.Skip(size)
 		return mysql.NewDefaultError(mysql.ER_STMT_HAS_NO_OPEN_CURSOR, st.id)
 	}
 	binary.LittleEndian.PutUint32(payload[1:], l.stmt.id)
-	return r.on(l.leg, func() error { return l.leg.passCommand(payload, size, shapeRows, 0) })
+	return r.on(l.leg, func() error { return l.leg.passCommand(payload, size, wire.ShapeRows, 0) })
 }

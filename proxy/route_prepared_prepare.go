@@ -7,6 +7,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // prepare deals with a COM_STMT_PREPARE: a server prepares the text, and its answer
@@ -18,7 +19,7 @@ func (r *router) prepare() error {
 	}
 	r.prepared.last = 0
 	sql := bytes.Clone(payload[1:])
-	r.s.front.skip(size)
+	r.s.front.Skip(size)
 	r.s.noteText(sql)
 	if len(r.prepared.all) >= maxPrepared {
 		return mysql.NewDefaultError(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, maxPrepared)
@@ -246,7 +247,7 @@ func (s *session) prepareAsIs(payload []byte) (own *statement, err error) {
 	}
 	if ok, accepted, err := s.peekPrepared(); err != nil || accepted && ok.columns > 0 {
 		if err == nil {
-			err = s.drop(shapePrepare)
+			err = s.drop(wire.ShapePrepare)
 		}
 		if err == nil {
 			err = s.sendClose(ok.id)
@@ -266,7 +267,7 @@ func (s *session) prepareAsIs(payload []byte) (own *statement, err error) {
 
 // peekPrepared looks at the beginning of an answer to COM_STMT_PREPARE.
 func (c *serverConn) peekPrepared() (ok preparedOK, accepted bool, err error) {
-	payload, _, _, err := c.back.packet(maxStatement)
+	payload, _, _, err := c.back.Packet(maxStatement)
 	if err != nil {
 		return ok, false, &backendError{err}
 	}

@@ -15,7 +15,7 @@ import (
 // literals, and is prepared for this execution alone.
 func (r *router) selectPrepared(st *routedStmt, size int) error {
 	bound, err := r.boundText(st)
-	r.s.front.skip(size)
+	r.s.front.Skip(size)
 	if err != nil {
 		return err
 	}

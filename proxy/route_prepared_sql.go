@@ -40,7 +40,7 @@ func (r *router) prepareSQL(attributes, sql []byte, m parser.Mode) error {
 	if err := r.forgetSQL(src.Name, src.Raw, leg); err != nil {
 		return err
 	}
-	if err := r.passTo(leg, attributes, sql); err != nil || leg.answer.failed {
+	if err := r.passTo(leg, attributes, sql); err != nil || leg.answer.Failed {
 		return err
 	}
 	leg.prepared = true // which no other connection has

@@ -6,6 +6,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // routed runs a statement on the shards that its tables and values say.
@@ -164,7 +165,7 @@ func (r *router) writeSeveral(shards []*Keyspace, p *route.Plan, attributes, sql
 			return err
 		}
 	}
-	answers := make([]okPacket, len(legs))
+	answers := make([]wire.OK, len(legs))
 	err = r.atomic(severally{
 		legs:    legs,
 		inOrder: p.SameRows,
@@ -176,7 +177,7 @@ func (r *router) writeSeveral(shards []*Keyspace, p *route.Plan, attributes, sql
 			return err
 		},
 		done: func() error {
-			if mergeOK(answers).warnings == 0 {
+			if wire.MergeOK(answers).Warnings == 0 {
 				return nil
 			}
 			return r.keepWarnings(legs)
@@ -190,8 +191,8 @@ func (r *router) writeSeveral(shards []*Keyspace, p *route.Plan, attributes, sql
 	}
 	ok := answers[0]
 	if !p.SameRows {
-		ok = mergeOK(answers)
+		ok = wire.MergeOK(answers)
 	}
-	ok.status = r.status()
+	ok.Status = r.status()
 	return r.answer(ok)
 }

@@ -34,7 +34,7 @@ func (r *router) set(attributes, sql []byte, m parser.Mode) error {
 	settled := leg.settled
 	err = r.passTo(leg, attributes, sql)
 	leg.settled = settled // not for what is noted here
-	if err != nil || leg.answer.failed {
+	if err != nil || leg.answer.Failed {
 		return err
 	}
 	r.settings.note(leg, stmt.Assignments...)
@@ -42,7 +42,7 @@ func (r *router) set(attributes, sql []byte, m parser.Mode) error {
 		r.settings.note(leg, leg.transactionVariables()...)
 	}
 	const autocommit = mysql.SERVER_STATUS_AUTOCOMMIT
-	r.s.answer.status = r.s.answer.status&^autocommit | leg.answer.status&autocommit
+	r.s.answer.Status = r.s.answer.Status&^autocommit | leg.answer.Status&autocommit
 	return nil
 }
 

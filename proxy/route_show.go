@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // show answers the SHOW statements that are of the session, or of all keyspaces. It
@@ -64,8 +65,8 @@ func (r *router) showWarnings(attributes, sql []byte, which string, plain bool) 
 type warnings struct{ rows [][]string }
 
 // warningColumns are those of SHOW WARNINGS.
-var warningColumns = []resultColumn{textColumn("Level", 7),
-	{name: "Code", typ: mysql.MYSQL_TYPE_LONG, length: 4, unsigned: true}, textColumn("Message", 512)}
+var warningColumns = []wire.Column{wire.TextColumn("Level", 7),
+	{Name: "Code", Type: mysql.MYSQL_TYPE_LONG, Length: 4, Unsigned: true}, wire.TextColumn("Message", 512)}
 
 // keepWarnings reads the warnings of the statement that legs have just run: the next
 // one, if only a COMMIT, has a server forget them.
@@ -105,7 +106,7 @@ func (r *router) showDatabases(sql []byte, m parser.Mode) error {
 	}
 	slices.SortFunc(rows, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	r.ran(-1, uint64(len(rows)))
-	return r.s.replyRows([]resultColumn{textColumn(label, 64)}, rows)
+	return r.s.replyRows([]wire.Column{wire.TextColumn(label, 64)}, rows)
 }
 
 // queryRows runs a statement of seqgate's own and gives its rows; NULL is the empty
@@ -114,7 +115,7 @@ func (c *serverConn) queryRows(sql string, columns int) (rows [][]string, err er
 	if err := c.sendText(sql); err != nil {
 		return nil, err
 	}
-	status := c.answer.status
+	status := c.answer.Status
 	err = c.readOwn(nil, func(payload []byte) error {
 		row := textRow(payload, columns)
 		if row == nil {
@@ -123,6 +124,6 @@ func (c *serverConn) queryRows(sql string, columns int) (rows [][]string, err er
 		rows = append(rows, row)
 		return nil
 	})
-	c.answer.status = status
+	c.answer.Status = status
 	return rows, err
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // use makes another keyspace the current one, or another database of the server of an
@@ -39,12 +40,12 @@ func (r *router) use(name string) error {
 // the server does (MySQL manual, "OK_Packet": SESSION_TRACK_SCHEMA).
 func (r *router) changedDatabase(name string) error {
 	const trackSchema = 1
-	ok := okPacket{status: r.status()}
+	ok := wire.OK{Status: r.status()}
 	if r.s.has(mysql.CLIENT_SESSION_TRACK) {
-		text := appendText(nil, name)
-		change := appendText([]byte{trackSchema}, string(text))
-		ok.status |= mysql.SERVER_SESSION_STATE_CHANGED
-		ok.rest = appendText(appendText(nil, ""), string(change))
+		text := wire.AppendText(nil, name)
+		change := wire.AppendText([]byte{trackSchema}, string(text))
+		ok.Status |= mysql.SERVER_SESSION_STATE_CHANGED
+		ok.Rest = wire.AppendText(wire.AppendText(nil, ""), string(change))
 	}
 	r.ran(0, 0)
 	return r.s.replyOK(ok)
@@ -73,7 +74,7 @@ func (c *serverConn) changeDatabase(name string) error {
 	if err := c.send(append([]byte{mysql.COM_INIT_DB}, name...)); err != nil {
 		return err
 	}
-	if err := c.drop(shapeSingle); err != nil {
+	if err := c.drop(wire.ShapeSingle); err != nil {
 		return err
 	}
 	c.setDatabase(name)

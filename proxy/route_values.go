@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // heldValue is what a variable of a session holds.
@@ -58,7 +59,7 @@ func (v *heldValue) read(typ columnType, row []byte) (rest []byte) {
 	v.typ, v.unsigned = typ.typ, typ.flags&mysql.UNSIGNED_FLAG != 0
 	var fields [columnsOfValue][]byte
 	for i := range fields {
-		n, null, size := lengthEncoded(row)
+		n, null, size := wire.LengthEncoded(row)
 		if size == 0 || uint64(len(row)-size) < n {
 			return nil
 		}
@@ -164,11 +165,11 @@ func (c *serverConn) readTypedRow() (types []columnType, row []byte, err error) 
 // manual; MariaDB may have further type names behind the column's).
 func (s *serverConn) readColumnType(b []byte) (c columnType, ok bool) {
 	texts := 6
-	if s.has64(clientExtendedMetadata) {
+	if s.has64(wire.ClientExtendedMetadata) {
 		texts++
 	}
 	for range texts {
-		n, _, size := lengthEncoded(b)
+		n, _, size := wire.LengthEncoded(b)
 		if size == 0 || uint64(len(b)-size) < n {
 			return c, false
 		}

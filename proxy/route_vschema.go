@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -41,9 +42,9 @@ func (d *ownStatement) showVSchema() error {
 }
 
 // vschemaColumns are as Vitess's: text, all of them.
-func vschemaColumns(names ...string) (columns []resultColumn) {
+func vschemaColumns(names ...string) (columns []wire.Column) {
 	for _, name := range names {
-		columns = append(columns, textColumn(name, 1024))
+		columns = append(columns, wire.TextColumn(name, 1024))
 	}
 	return columns
 }
@@ -155,7 +156,7 @@ func (d *ownStatement) alterVSchema() error {
 	if err := d.srv.cfg.AlterVSchema(d.ctx, edit); err != nil {
 		return vschemaError(err)
 	}
-	return d.replyOK(okPacket{status: d.status()})
+	return d.replyOK(wire.OK{Status: d.status()})
 }
 
 func (d *ownStatement) mayAlterVSchema() bool {

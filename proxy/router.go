@@ -14,6 +14,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // router is what a client's session has in front of sharded keyspaces: connections
@@ -83,7 +84,7 @@ func (r *router) command(code byte, length int) error {
 		return s.refuseShutdown()
 	case mysql.COM_STMT_PREPARE, mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_SEND_LONG_DATA,
 		mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET, mysql.COM_STMT_FETCH:
-		s.answer.failed = false
+		s.answer.Failed = false
 		return r.settle(r.prepared.command(r, code))
 	case comResetConnection:
 		return r.reset()
@@ -122,7 +123,7 @@ func (r *router) ping() error {
 	if _, err := r.s.takeCommand(); err != nil {
 		return err
 	}
-	return r.s.replyOK(okPacket{status: r.status()})
+	return r.s.replyOK(wire.OK{Status: r.status()})
 }
 
 // passAny passes a command to one shard of the current keyspace.
@@ -135,12 +136,12 @@ func (r *router) passAny(code byte) error {
 	if err != nil {
 		return err
 	}
-	as := shapeSingle
+	as := wire.ShapeSingle
 	switch code {
 	case mysql.COM_FIELD_LIST:
-		as = shapeFieldList
+		as = wire.ShapeFieldList
 	case mysql.COM_PROCESS_INFO:
-		as = shapeResults
+		as = wire.ShapeResults
 	}
 	return r.on(leg, func() error {
 		if err := leg.send(append([]byte{code}, body...)); err != nil {
@@ -156,10 +157,10 @@ func (r *router) shards() []*Keyspace { return r.keyspace.EachShard() }
 // on runs something that answers the client from a leg.
 func (r *router) on(leg *session, run func() error) error {
 	leg.boundary, leg.sent = false, false
-	leg.answer.failed = false
+	leg.answer.Failed = false
 	r.last = leg
 	lastID := leg.state.lastID
-	leg.answer.code = 0
+	leg.answer.Code = 0
 	err := run()
 	leg.boundary = !isConnectionFailure(err)
 	r.ownsLastID(leg, lastID)
@@ -167,9 +168,9 @@ func (r *router) on(leg *session, run func() error) error {
 		r.settings.noteVariables(leg, r.assigned) // also when it failed: up to there they may be set
 		r.assigned = nil
 	}
-	r.s.answer.failed = leg.answer.failed
-	if leg.answer.failed {
-		r.s.noteError(leg.answer.code)
+	r.s.answer.Failed = leg.answer.Failed
+	if leg.answer.Failed {
+		r.s.noteError(leg.answer.Code)
 	}
 	return err
 }
@@ -183,14 +184,14 @@ func (r *router) takeQuery() error {
 	}
 	begin := s.textBegin(payload)
 	if begin == 0 {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 	}
 	text := payload
 	if size > 0 { // else it is a copy already
 		r.text = append(r.text[:0], payload...)
 		text = r.text
-		s.front.skip(size)
+		s.front.Skip(size)
 	}
 	s.noteText(text[begin:])
 	if cap(r.text) > maxScratch {
@@ -246,9 +247,9 @@ func (r *router) queryParts(attributes, text []byte) error {
 func (r *router) queryPart(attributes, text []byte, span parser.Span) (failed bool, err error) {
 	s := r.s
 	s.out.part, s.out.rest = text[span.Start:span.End], text[span.End:]
-	s.answer.failed = false
+	s.answer.Failed = false
 	err = r.query(attributes, s.out.part)
-	return s.answer.failed, err
+	return s.answer.Failed, err
 }
 
 // mode gives how SQL text reads in the session.
@@ -268,7 +269,7 @@ func (r *router) mode() (parser.Mode, error) {
 
 // query runs one statement. attributes is what stands before its text in a COM_QUERY.
 func (r *router) query(attributes, sql []byte) error {
-	r.s.answer.failed = false
+	r.s.answer.Failed = false
 	return r.settle(r.statement(attributes, sql))
 }
 
@@ -332,5 +333,5 @@ func (r *router) status() uint16 {
 // done answers with an OK packet of seqgate's own.
 func (r *router) done() error {
 	r.ran(0, 0)
-	return r.s.replyOK(okPacket{status: r.status()})
+	return r.s.replyOK(wire.OK{Status: r.status()})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/merge"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // scattered is a SELECT that several legs answer, and whose rows are merged into one
@@ -152,16 +153,16 @@ type legRows struct {
 // begin reads what stands before the rows. An error packet is a *serverError.
 func (l *legRows) begin() error {
 	l.begun = true
-	l.leg.startAnswer(shapeResults)
+	l.leg.startAnswer(wire.ShapeResults)
 	payload, err := l.next()
 	if err != nil {
 		return err
 	}
-	if l.leg.answer.done() {
+	if l.leg.answer.Done() {
 		return l.fail(fmt.Errorf("the answer to a query of shard %s has no rows", l.leg.keyspace))
 	}
-	count, _, _ := lengthEncoded(payload)
-	for l.leg.answer.phase == phaseColumns {
+	count, _, _ := wire.LengthEncoded(payload)
+	for l.leg.answer.Phase == wire.PhaseColumns {
 		payload, err := l.next()
 		if err != nil {
 			return err
@@ -171,7 +172,7 @@ func (l *legRows) begin() error {
 	if uint64(len(l.columns)) != count {
 		return l.fail(fmt.Errorf("the answer of shard %s has %d definitions for %d columns", l.leg.keyspace, len(l.columns), count))
 	}
-	if l.leg.answer.phase == phaseColumnEOF {
+	if l.leg.answer.Phase == wire.PhaseColumnEOF {
 		_, err = l.next()
 	}
 	return err
@@ -179,15 +180,15 @@ func (l *legRows) begin() error {
 
 // next gives the answer's next packet.
 func (l *legRows) next() ([]byte, error) {
-	l.leg.back.skip(l.size)
+	l.leg.back.Skip(l.size)
 	l.size = 0
 	payload, size, err := l.leg.follow()
 	if err != nil {
 		return nil, l.fail(err)
 	}
 	l.size = size
-	if l.leg.answer.failed {
-		return nil, &serverError{append([]byte(nil), payload...)}
+	if l.leg.answer.Failed {
+		return nil, &wire.ServerError{Packet: append([]byte(nil), payload...)}
 	}
 	return payload, nil
 }
@@ -202,11 +203,11 @@ func (l *legRows) Next() ([]byte, error) {
 	if l.failed != nil {
 		return nil, l.failed
 	}
-	if l.leg.answer.done() {
+	if l.leg.answer.Done() {
 		return nil, io.EOF
 	}
 	payload, err := l.next()
-	if err == nil && l.leg.answer.done() {
+	if err == nil && l.leg.answer.Done() {
 		l.noteEnd(payload)
 		return nil, io.EOF
 	}
@@ -216,8 +217,8 @@ func (l *legRows) Next() ([]byte, error) {
 // noteEnd takes the number of warnings from the packet that ended the rows.
 func (l *legRows) noteEnd(payload []byte) {
 	if l.leg.deprecateEOF() {
-		if ok, valid := parseOK(payload); valid {
-			l.warnings = ok.warnings
+		if ok, valid := wire.ParseOK(payload); valid {
+			l.warnings = ok.Warnings
 		}
 	} else if len(payload) >= 3 {
 		l.warnings = binary.LittleEndian.Uint16(payload[1:])
@@ -229,20 +230,20 @@ func (l *legRows) noteEnd(payload []byte) {
 func (l *legRows) drain() error {
 	if !l.begun && l.failed == nil {
 		l.begun = true
-		l.leg.startAnswer(shapeResults)
+		l.leg.startAnswer(wire.ShapeResults)
 	}
-	for l.failed == nil && !l.leg.answer.done() {
-		var refused *serverError
+	for l.failed == nil && !l.leg.answer.Done() {
+		var refused *wire.ServerError
 		payload, err := l.next()
 		if err != nil && !errors.As(err, &refused) {
 			return err
 		}
-		if l.leg.answer.done() && err == nil {
+		if l.leg.answer.Done() && err == nil {
 			l.noteEnd(payload)
 		}
 	}
 	if l.failed == nil {
-		l.leg.back.skip(l.size)
+		l.leg.back.Skip(l.size)
 		l.size = 0
 		l.leg.boundary = true
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -112,16 +113,16 @@ func (a *alteration) run() error {
 	if err != nil {
 		return err
 	}
-	ok.affectedRows = 0
-	ok.rest = withoutInfo(ok.rest, a.has(mysql.CLIENT_SESSION_TRACK))
+	ok.AffectedRows = 0
+	ok.Rest = withoutInfo(ok.Rest, a.has(mysql.CLIENT_SESSION_TRACK))
 	return a.replyOK(ok)
 }
 
 // alterTable runs an ALTER TABLE. last says that nothing else is sent for the
 // client's statement.
-func (a *alteration) alterTable(option string, last bool) (okPacket, error) {
+func (a *alteration) alterTable(option string, last bool) (wire.OK, error) {
 	if err := a.sendText("ALTER TABLE " + a.table(0) + option); err != nil {
-		return okPacket{}, err
+		return wire.OK{}, err
 	}
 	if last {
 		return a.answerOK()

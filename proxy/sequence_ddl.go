@@ -13,6 +13,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -77,17 +78,17 @@ func (d *ownStatement) create(n newOptions) error {
 	if err != nil {
 		return err
 	}
-	if ok.affectedRows > 0 { // else there was a table
+	if ok.AffectedRows > 0 { // else there was a table
 		d.forgetSequence(d.Tables[0])
 	}
-	ok.affectedRows = 0
-	ok.rest = withoutInfo(ok.rest, d.has(mysql.CLIENT_SESSION_TRACK))
+	ok.AffectedRows = 0
+	ok.Rest = withoutInfo(ok.Rest, d.has(mysql.CLIENT_SESSION_TRACK))
 	return d.replyOK(ok)
 }
 
 // withoutInfo leaves the text for people out of what follows in an OK packet.
 func withoutInfo(rest []byte, tracked bool) []byte {
-	n, _, size := lengthEncoded(rest)
+	n, _, size := wire.LengthEncoded(rest)
 	if !tracked || size == 0 || uint64(len(rest)-size) < n {
 		return nil
 	}

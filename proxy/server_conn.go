@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // serverConn is a session on one server: the connection, and what seqgate knows of the
@@ -21,7 +22,7 @@ type serverConn struct {
 	owner    connOwner
 	client   uint32 // the id of the client's connection
 
-	back         *wire
+	back         *wire.Conn
 	conn         *backend.Conn           // that back reads from and writes to
 	threadID     atomic.Uint32           // the server's own id of it
 	secure       bool                    // a password may be sent on it as it is
@@ -31,8 +32,8 @@ type serverConn struct {
 	mariaDB      bool
 	openCount    *atomic.Int64 // counts the connection to the server that is in use; nil while there is none
 
-	answer response // of the command under way
-	call   call     // of the server, for the statement under way
+	answer wire.Answer // of the command under way
+	call   call        // of the server, for the statement under way
 	state  sessionState
 
 	left     *left          // what the client's latest statement has left, if seqgate has asked something since
@@ -88,3 +89,6 @@ type connOwner interface {
 	// serverEnded is called, from outside of the session, when the server has closed the connection.
 	serverEnded()
 }
+
+// status gives the flags of an answer that no server made.
+func (c *serverConn) status() uint16 { return c.answer.Status & wire.LastingStatus }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // session is one client, with the connection to a server that is its own for as
@@ -86,11 +87,11 @@ func (s *session) run() error {
 func (s *session) nextCommand(length int, sequence byte) error {
 	switch {
 	case sequence != 0 && !s.renumber(length):
-		return &orderError{want: 0}
+		return &wire.OrderError{Want: 0}
 	case length == 0:
-		return s.pass(shapeSingle) // no command: the server says so
+		return s.pass(wire.ShapeSingle) // no command: the server says so
 	}
-	if err := s.front.need(headerSize + min(length, statementIDEnd)); err != nil {
+	if err := s.front.Need(wire.HeaderSize + min(length, statementIDEnd)); err != nil {
 		return &frontError{err}
 	}
 	s.noteStatementID()
@@ -112,7 +113,7 @@ func (s *session) await() (length int, sequence byte, err error) {
 		}
 		s.beforeWait()
 		s.beginWait()
-		length, sequence, err := s.front.await()
+		length, sequence, err := s.front.Await()
 		if !s.endWait() {
 			return 0, 0, s.sayInactive()
 		}
@@ -122,7 +123,7 @@ func (s *session) await() (length int, sequence byte, err error) {
 			s.quiet.Store(0)
 			s.beforeCommand()
 			return length, sequence, nil
-		case err == nil, errors.Is(err, errInterrupted):
+		case err == nil, errors.Is(err, wire.ErrInterrupted):
 		case errors.Is(err, io.EOF):
 			return 0, 0, io.EOF
 		default:
@@ -165,7 +166,7 @@ func (s *session) inTransaction() bool {
 	if s.router != nil {
 		return s.router.inTransaction()
 	}
-	return s.answer.status&mysql.SERVER_STATUS_IN_TRANS != 0
+	return s.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
 }
 
 // report answers the command under way with err, and gives the error that ends
@@ -173,27 +174,27 @@ func (s *session) inTransaction() bool {
 func (s *session) report(err error) error {
 	var front *frontError
 	var lost *backendError
-	var server *serverError
-	var order *orderError
+	var server *wire.ServerError
+	var order *wire.OrderError
 	switch {
 	case errors.Is(err, io.EOF) && !errors.As(err, &lost), errors.As(err, &front), s.out.silent:
 		s.noteError(errLost)
 		return err
 	case errors.As(err, &order) && !errors.As(err, &lost):
 		s.noteError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)
-		return errors.Join(err, s.replyOutOfOrder(order.want))
+		return errors.Join(err, s.replyOutOfOrder(order.Want))
 	case errors.Is(err, errAnswerBegun), errors.Is(err, errLoginFailed):
 		s.noteError(errLost)
 		return err
-	case errors.Is(err, errPacketTooLarge):
+	case errors.Is(err, wire.ErrTooLarge):
 		s.noteError(mysql.ER_NET_PACKET_TOO_LARGE)
-		return errors.Join(err, s.reply(appendError(nil, tooLarge())))
+		return errors.Join(err, s.reply(wire.AppendError(nil, tooLarge())))
 	case errors.As(err, &server):
-		s.noteError(server.code())
+		s.noteError(server.Code())
 		if s.router != nil && s.router.last == nil {
-			s.router.failed(server.code(), server.text())
+			s.router.failed(server.Code(), server.Text())
 		}
-		return s.reply(server.packet)
+		return s.reply(server.Packet)
 	case errors.As(err, &lost) && s.pool() == nil:
 		s.noteError(errLost)
 		return err // the client sees its connection end, as it would without seqgate
@@ -203,7 +204,7 @@ func (s *session) report(err error) error {
 	if s.router != nil {
 		s.router.failed(told.Code, told.Message)
 	}
-	if replyErr := s.reply(appendError(nil, told)); replyErr != nil {
+	if replyErr := s.reply(wire.AppendError(nil, told)); replyErr != nil {
 		return replyErr
 	}
 	switch {
@@ -230,12 +231,12 @@ var errAnswerBegun = errors.New("the server went away in the middle of an answer
 // place of what the client sent, which both servers say under that number.
 func (c *clientConn) replyOutOfOrder(want byte) error {
 	c.out.sequence = want
-	return c.reply(appendError(nil, mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
+	return c.reply(wire.AppendError(nil, mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
 }
 
 // reply sends one packet of seqgate's own making to the client.
 func (c *clientConn) reply(payload []byte) error {
-	b, next := appendPacket(nil, c.out.sequence, payload)
+	b, next := wire.AppendPacket(nil, c.out.sequence, payload)
 	c.out.sequence = next
 	return c.writeFront(b)
 }
@@ -248,8 +249,8 @@ func (c *clientConn) replyBuffer() []byte { return append(c.packet[:0], 0, 0, 0,
 
 // replyPacket sends a packet that was built in replyBuffer.
 func (c *clientConn) replyPacket(b []byte) error {
-	if len(b)-headerSize >= maxPayload {
-		return c.reply(b[headerSize:])
+	if len(b)-wire.HeaderSize >= wire.MaxPayload {
+		return c.reply(b[wire.HeaderSize:])
 	}
 	putHeader(b, c.out.sequence)
 	c.out.sequence++
@@ -257,14 +258,14 @@ func (c *clientConn) replyPacket(b []byte) error {
 }
 
 func putHeader(b []byte, sequence byte) {
-	n := len(b) - headerSize
+	n := len(b) - wire.HeaderSize
 	b[0], b[1], b[2], b[3] = byte(n), byte(n>>8), byte(n>>16), sequence
 }
 
 // sendPacket sends a command that was built in packetBuffer.
 func (c *serverConn) sendPacket(b []byte) error {
-	if len(b)-headerSize >= maxPayload {
-		return c.send(b[headerSize:])
+	if len(b)-wire.HeaderSize >= wire.MaxPayload {
+		return c.send(b[wire.HeaderSize:])
 	}
 	putHeader(b, 0)
 	return c.writeBack(b)
@@ -302,24 +303,24 @@ func (s *serverConn) writeBack(b []byte) error {
 
 // lastWords reports whether the backend has sent something to be read.
 func (s *serverConn) lastWords() bool {
-	if len(s.back.unread()) > 0 {
+	if len(s.back.Unread()) > 0 {
 		return true
 	}
-	s.back.readLimit = lastWordsLimit
-	return s.back.fill() == nil
+	s.back.ReadLimit = wire.LastWordsLimit
+	return s.back.Fill() == nil
 }
 
 // send sends a command of seqgate's own making.
 func (c *serverConn) send(payload []byte) error {
-	if len(payload) >= maxPayload {
+	if len(payload) >= wire.MaxPayload {
 		return c.sendLong(payload)
 	}
-	b, _ := appendPacket(nil, 0, payload)
+	b, _ := wire.AppendPacket(nil, 0, payload)
 	return c.writeBack(b)
 }
 
 // relay passes the backend's answer on as it comes.
-func (s *session) relay(as shape) error {
+func (s *session) relay(as wire.Shape) error {
 	s.sent = true
 	if s.besideTransaction() {
 		return s.relayNumbered(as)
@@ -331,28 +332,28 @@ func (s *session) relay(as shape) error {
 // relayRest passes on what is left of an answer.
 func (s *session) relayRest() error {
 	passed := 0
-	for !s.answer.done() {
-		n := s.answer.scan(s.back.unread())
+	for !s.answer.Done() {
+		n := s.answer.Scan(s.back.Unread())
 		if n > 0 {
-			chunk := s.back.unread()[:n]
+			chunk := s.back.Unread()[:n]
 			passed += n
-			s.back.bulk = passed > smallBuffer/2 // as this answer, so the next
+			s.back.Bulk = passed > wire.SmallBuffer/2 // as this answer, so the next
 			if err := s.writeFront(chunk); err != nil {
 				return err
 			}
-			s.back.skip(n)
-			s.out.sequence = s.answer.sequence + 1
+			s.back.Skip(n)
+			s.out.sequence = s.answer.Sequence + 1
 		}
 		switch {
-		case s.answer.malformed:
+		case s.answer.Malformed:
 			return s.answerCut(errMalformedAnswer)
-		case s.answer.infile && s.answer.skip == 0:
-			s.answer.infile = false
+		case s.answer.InFile && s.answer.Skip == 0:
+			s.answer.InFile = false
 			if err := s.forwardFile(); err != nil {
 				return err
 			}
-		case !s.answer.done():
-			if err := s.back.fill(); err != nil {
+		case !s.answer.Done():
+			if err := s.back.Fill(); err != nil {
 				return s.answerCut(err)
 			}
 		}
@@ -366,7 +367,7 @@ func (s *session) relayRest() error {
 // answerCut tells a failure before the first packet of an answer from one in
 // its middle.
 func (c *serverConn) answerCut(err error) error {
-	if c.answer.phase == phaseFirst || c.answer.phase == phaseSingle || c.answer.phase == phasePrepare {
+	if c.answer.Phase == wire.PhaseFirst || c.answer.Phase == wire.PhaseSingle || c.answer.Phase == wire.PhasePrepare {
 		return &backendError{err}
 	}
 	return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, err)}
@@ -374,27 +375,27 @@ func (c *serverConn) answerCut(err error) error {
 
 // drop reads the backend's answer to a statement of seqgate's own and shows it
 // to nobody. An error packet is a *serverError.
-func (c *serverConn) drop(as shape) error {
+func (c *serverConn) drop(as wire.Shape) error {
 	before := c.answer
 	c.startAnswer(as)
 	err := c.dropRest()
-	before.status = c.answer.status
+	before.Status = c.answer.Status
 	c.answer = before
 	return err
 }
 
 // dropRest reads what is left of an answer and shows it to nobody.
 func (c *serverConn) dropRest() error {
-	var failed *serverError
-	for !c.answer.done() {
+	var failed *wire.ServerError
+	for !c.answer.Done() {
 		payload, size, err := c.follow()
 		if err != nil {
 			return &backendError{err}
 		}
-		if c.answer.failed {
-			failed = &serverError{append([]byte(nil), payload...)}
+		if c.answer.Failed {
+			failed = &wire.ServerError{Packet: append([]byte(nil), payload...)}
 		}
-		c.back.skip(size)
+		c.back.Skip(size)
 	}
 	if failed != nil {
 		return failed
@@ -404,15 +405,15 @@ func (c *serverConn) dropRest() error {
 
 // follow reads the answer's next packet whole, which the caller skips.
 func (c *serverConn) follow() (payload []byte, size int, err error) {
-	payload, size, _, err = c.back.packet(maxStatement)
+	payload, size, _, err = c.back.Packet(maxStatement)
 	if err != nil {
 		return nil, 0, err
 	}
-	c.answer.scan(c.back.unread()[:size])
-	if c.answer.malformed {
+	c.answer.Scan(c.back.Unread()[:size])
+	if c.answer.Malformed {
 		return nil, 0, errMalformedAnswer
 	}
-	if c.call.end != nil && c.answer.done() {
+	if c.call.end != nil && c.answer.Done() {
 		c.endAnswer()
 	}
 	return payload, size, nil
@@ -421,19 +422,19 @@ func (c *serverConn) follow() (payload []byte, size int, err error) {
 // followSingle reads an answer of one packet. Reports of progress that come before
 // it are passed on.
 func (f *filler) followSingle() (payload []byte, size int, err error) {
-	f.startAnswer(shapeSingle)
+	f.startAnswer(wire.ShapeSingle)
 	for {
 		payload, size, err = f.follow()
 		if err != nil {
 			return nil, 0, &backendError{err}
 		}
-		if f.answer.done() {
+		if f.answer.Done() {
 			return payload, size, nil
 		}
 		if err := f.owner.reply(payload); err != nil {
 			return nil, 0, err
 		}
-		f.back.skip(size)
+		f.back.Skip(size)
 	}
 }
 
@@ -441,6 +442,6 @@ func (f *filler) followSingle() (payload []byte, size int, err error) {
 func (s *session) close() error {
 	err := errors.Join(s.endLegs(), s.disregard(), s.front.Close())
 	err = errors.Join(err, s.giveBack())
-	s.front.release()
+	s.front.Release()
 	return err
 }

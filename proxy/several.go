@@ -7,6 +7,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // queryParts deals with a text of several statements. Where one of them may need
@@ -18,17 +19,17 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 		err = s.refuseDuality(payload[begin:])
 	}
 	if err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return err
 	}
 	if !split {
-		return s.passCommand(payload, size, shapeResults, effectOfParts(payload[begin:]))
+		return s.passCommand(payload, size, wire.ShapeResults, effectOfParts(payload[begin:]))
 	}
 	text := parser.TrimEnd(payload)
 	if size > 0 {
 		text = bytes.Clone(text)
 	}
-	s.front.skip(size)
+	s.front.Skip(size)
 	s.out.parts = true
 	defer func() { s.out.part, s.out.rest = nil, nil }() // an idle session holds no text
 	for rest := text[begin:]; len(rest) > 0; {
@@ -63,7 +64,7 @@ func (s *session) runParts(attributes, text []byte) (rest []byte, err error) {
 // server's own.
 func (s *session) runBeforeCompound(attributes, text []byte, spans []parser.Span) error {
 	compound := text[spans[len(spans)-1].Start:]
-	if _, err := s.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || s.answer.failed {
+	if _, err := s.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || s.answer.Failed {
 		return err
 	}
 	if err := s.refuseBeside(compound); err != nil {
@@ -91,7 +92,7 @@ func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []by
 		if err := s.queryPart(attributes, s.out.part); err != nil {
 			return nil, err
 		}
-		if s.answer.failed {
+		if s.answer.Failed {
 			return nil, nil
 		}
 	}
@@ -101,7 +102,7 @@ func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []by
 // queryPart deals with one statement of several. attributes stands before each
 // text.
 func (s *session) queryPart(attributes, sql []byte) error {
-	s.answer.failed = false
+	s.answer.Failed = false
 	if parser.MayCall(sql) {
 		p, err := s.planCallsText(sql)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/proxy/health"
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -18,7 +19,7 @@ import (
 
 // shown is a result: the pattern of LIKE is held to the first column.
 type shown struct {
-	columns []resultColumn
+	columns []wire.Column
 	rows    [][]string
 }
 
@@ -49,7 +50,7 @@ func (d *ownStatement) showSeqgate() (err error) {
 
 // showTopics gives what else can be shown.
 func showTopics() shown {
-	return shown{columns: []resultColumn{textColumn("Statement", 64), textColumn("Shows", 255)}, rows: [][]string{
+	return shown{columns: []wire.Column{wire.TextColumn("Statement", 64), wire.TextColumn("Shows", 255)}, rows: [][]string{
 		{"SHOW SEQGATE GENERATORS", "generators of the vschema: layout, worker id, lease, clock"},
 		{"SHOW SEQGATE SEQUENCES", "sequences in use: ids in memory, runway, refills, errors"},
 		{"SHOW SEQGATE SERVERS", "the server of each shard: whether it answers, since when, how fast"},
@@ -65,8 +66,8 @@ func (s *Server) showServers() shown {
 	if s.cfg.Health != nil {
 		all = s.cfg.Health()
 	}
-	result := shown{columns: []resultColumn{textColumn("Keyspace", 64), textColumn("Shard", 64), textColumn("Server", 255), textColumn("State", 16),
-		textColumn("Since", 32), integerColumn("Latency_microseconds"), textColumn("Version", 128), textColumn("Last_error", 1024)}}
+	result := shown{columns: []wire.Column{wire.TextColumn("Keyspace", 64), wire.TextColumn("Shard", 64), wire.TextColumn("Server", 255), wire.TextColumn("State", 16),
+		wire.TextColumn("Since", 32), wire.IntegerColumn("Latency_microseconds"), wire.TextColumn("Version", 128), wire.TextColumn("Last_error", 1024)}}
 	for _, s := range all {
 		lastError := ""
 		if s.Err != nil {
@@ -108,7 +109,7 @@ func (s *Server) showStatus() shown {
 		{"Sequences_waiting", waiting}, {"Sessions", sessions}, {"Uptime", int64(time.Since(s.started).Seconds())},
 		{"Version", s.cfg.Version}, {"Vschema", onOff(s.VSchema() != nil)},
 	}
-	result := shown{columns: []resultColumn{textColumn("Variable_name", 64), textColumn("Value", 1024)}}
+	result := shown{columns: []wire.Column{wire.TextColumn("Variable_name", 64), wire.TextColumn("Value", 1024)}}
 	for _, v := range variables {
 		result.rows = append(result.rows, []string{v.name, fmt.Sprint(v.value)})
 	}
@@ -124,12 +125,12 @@ func onOff(on bool) string {
 
 // showSequences gives the state of each sequence that this process uses.
 func showSequences(all []sequence.Status) shown {
-	result := shown{columns: []resultColumn{
-		textColumn("Sequence", 129), textColumn("Keyspace", 64), textColumn("Strategy", 32), textColumn("Ordered", 3),
-		integerColumn("Next"), integerColumn("Remaining"), integerColumn("Prefetched"), integerColumn("Cache"), integerColumn("Step"),
-		integerColumn("Ids_per_second"), integerColumn("Runway_seconds"), integerColumn("Waiting"), integerColumn("Waits"),
-		integerColumn("Refills"), integerColumn("Dropped"), integerColumn("Raised"), integerColumn("Failures"),
-		textColumn("Server", 255), textColumn("Away_since", 32), textColumn("Last_error", 1024),
+	result := shown{columns: []wire.Column{
+		wire.TextColumn("Sequence", 129), wire.TextColumn("Keyspace", 64), wire.TextColumn("Strategy", 32), wire.TextColumn("Ordered", 3),
+		wire.IntegerColumn("Next"), wire.IntegerColumn("Remaining"), wire.IntegerColumn("Prefetched"), wire.IntegerColumn("Cache"), wire.IntegerColumn("Step"),
+		wire.IntegerColumn("Ids_per_second"), wire.IntegerColumn("Runway_seconds"), wire.IntegerColumn("Waiting"), wire.IntegerColumn("Waits"),
+		wire.IntegerColumn("Refills"), wire.IntegerColumn("Dropped"), wire.IntegerColumn("Raised"), wire.IntegerColumn("Failures"),
+		wire.TextColumn("Server", 255), wire.TextColumn("Away_since", 32), wire.TextColumn("Last_error", 1024),
 	}}
 	for _, s := range all {
 		lastError, away := "", ""
@@ -151,8 +152,8 @@ func showSequences(all []sequence.Status) shown {
 
 // showVSchema gives the tables of the vschema; none without one.
 func showVSchema(v *vschema.VSchema) shown {
-	result := shown{columns: []resultColumn{textColumn("Table", 129), textColumn("Type", 16),
-		textColumn("Column", 64), textColumn("Sequence", 129), textColumn("Key", 64)}}
+	result := shown{columns: []wire.Column{wire.TextColumn("Table", 129), wire.TextColumn("Type", 16),
+		wire.TextColumn("Column", 64), wire.TextColumn("Sequence", 129), wire.TextColumn("Key", 64)}}
 	if v == nil {
 		return result
 	}

@@ -8,6 +8,8 @@ import (
 	"net"
 	"slices"
 	"strconv"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // sessionRow is a client's session.
@@ -25,8 +27,8 @@ type sessionRow struct {
 // for one without the privilege PROCESS: of other users seqgate does not know who
 // may see them. What they do is the server's to tell.
 func (d *ownStatement) showSessions() (shown, error) {
-	result := shown{columns: []resultColumn{integerColumn("Id"), textColumn("User", 32), textColumn("Host", 261), textColumn("Keyspace", 64), textColumn("Database", 64),
-		textColumn("Command", 16), integerColumn("Time"), textColumn("State", 64)}}
+	result := shown{columns: []wire.Column{wire.IntegerColumn("Id"), wire.TextColumn("User", 32), wire.TextColumn("Host", 261), wire.TextColumn("Keyspace", 64), wire.TextColumn("Database", 64),
+		wire.TextColumn("Command", 16), wire.IntegerColumn("Time"), wire.TextColumn("State", 64)}}
 	sessions := d.srv.sessionRows(func(s *session) bool { return s.user == d.user })
 	doing, err := d.srv.doing(d.ctx, sessionRow{keyspace: d.keyspace, account: d.account.Load()}, sessions)
 	if err != nil {

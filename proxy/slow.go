@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // The log of slow statements: one line for each that takes Config.SlowStatement or longer, from its first byte to the
@@ -29,7 +30,7 @@ type slowLog struct {
 func (s *session) beginSlow() {
 	s.slow.began, s.slow.text = time.Now(), nil
 	for _, leg := range s.allLegs() {
-		leg.answer.rows = 0
+		leg.answer.Rows = 0
 	}
 }
 
@@ -49,7 +50,7 @@ func (s *session) endSlow(least time.Duration, failed error) {
 	}
 	if took >= least && isStatement(s.lastCommand) {
 		s.log.Warn("slow statement", "user", s.user, "keyspace", s.currentKeyspace(), "shards", s.usedShards(), "duration", took,
-			"rows", s.rowsRead(), "failed", failed != nil || s.answer.failed, "statement", s.digest())
+			"rows", s.rowsRead(), "failed", failed != nil || s.answer.Failed, "statement", s.digest())
 	}
 	s.slow.text = nil
 }
@@ -102,7 +103,7 @@ const statementIDEnd = 5
 
 // noteStatementID notes which prepared statement a command is about.
 func (c *clientConn) noteStatementID() {
-	body := c.front.unread()[headerSize:]
+	body := c.front.Unread()[wire.HeaderSize:]
 	c.lastCommand, c.lastPrepared, c.looked = body[0], 0, false
 	switch body[0] {
 	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH, mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET:
@@ -129,7 +130,7 @@ func (s *session) allLegs() []*session {
 // rowsRead is how many rows the servers sent for the command; those that several shards sent may be fewer for the client.
 func (s *session) rowsRead() (n uint64) {
 	for _, leg := range s.allLegs() {
-		n += leg.answer.rows
+		n += leg.answer.Rows
 	}
 	return n
 }

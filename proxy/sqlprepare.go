@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // An INSERT in SQL's PREPARE is prepared twice at the server, as one of
@@ -146,8 +147,8 @@ var errSourceNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 // mustChangePassword reports whether the server answers nothing in this session
 // before its password was changed.
 func mustChangePassword(err error) bool {
-	var refused *serverError
-	return errors.As(err, &refused) && refused.code() == mysql.ER_MUST_CHANGE_PASSWORD
+	var refused *wire.ServerError
+	return errors.As(err, &refused) && refused.Code() == mysql.ER_MUST_CHANGE_PASSWORD
 }
 
 // readSource evaluates the expression that PREPARE takes its text from. exact says
@@ -236,12 +237,12 @@ func (s *session) prepareNamed(attributes []byte, name string, raw []byte, st *n
 	if err := s.send(s.prepareText(attributes, last, text)); err != nil {
 		return err
 	}
-	err := s.relayComposed(shapeResults)
-	if err == nil && s.answer.failed && st.twin {
+	err := s.relayComposed(wire.ShapeResults)
+	if err == nil && s.answer.Failed && st.twin {
 		s.out.silent = true // the client has its answer
 		return s.quietly("DEALLOCATE PREPARE " + st.server)
 	}
-	if err != nil || s.answer.failed {
+	if err != nil || s.answer.Failed {
 		return err
 	}
 	s.settled = true
@@ -263,8 +264,8 @@ func (s *session) prepareOther(attributes []byte, name string, st *statement, co
 	if err := s.send(append(attributes, command...)); err != nil {
 		return err
 	}
-	err := s.relayComposed(shapeResults)
-	if err == nil && !s.answer.failed && st != nil && st.writes {
+	err := s.relayComposed(wire.ShapeResults)
+	if err == nil && !s.answer.Failed && st != nil && st.writes {
 		s.rememberNamed(name, &namedStmt{statement: *st})
 	}
 	return err
@@ -290,7 +291,7 @@ func (c *serverConn) deallocate(server string) error {
 
 // ignoreRefusal keeps failures of the connection only.
 func ignoreRefusal(err error) error {
-	var refused *serverError
+	var refused *wire.ServerError
 	if errors.As(err, &refused) {
 		return nil
 	}
@@ -331,5 +332,5 @@ func (s *session) deallocateNamed(attributes []byte, name string, st *namedStmt)
 	if err := s.send(append(attributes, "DEALLOCATE PREPARE "+st.server...)); err != nil {
 		return err
 	}
-	return s.relayComposed(shapeResults)
+	return s.relayComposed(wire.ShapeResults)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // sessionState is what seqgate knows of a backend session. It is asked of the
@@ -302,7 +303,7 @@ func (c *serverConn) quietly(sql string) error {
 	if err := c.sendText(sql); err != nil {
 		return err
 	}
-	return c.drop(shapeResults)
+	return c.drop(wire.ShapeResults)
 }
 
 // queryRow runs a statement of seqgate's own in the client's backend session
@@ -311,9 +312,9 @@ func (c *serverConn) queryRow(sql string, columns int) ([]string, error) {
 	if err := c.send(append([]byte{mysql.COM_QUERY}, c.noAttributes()+sql...)); err != nil {
 		return nil, err
 	}
-	rows := c.answer.rows
+	rows := c.answer.Rows
 	payload, err := c.readRow()
-	c.answer.rows = rows // this one was not for the client
+	c.answer.Rows = rows // this one was not for the client
 	if err != nil {
 		return nil, err
 	}
@@ -341,31 +342,31 @@ func (c *serverConn) readRow() (row []byte, err error) {
 // gets each definition, and row each row. An error of the server's is a *serverError,
 // and leaves the session's status as it was.
 func (c *serverConn) readOwn(column, row func(payload []byte) error) error {
-	status, rows := c.answer.status, c.answer.rows
-	defer func() { c.answer.rows = rows }()
-	c.startAnswer(shapeResults)
+	status, rows := c.answer.Status, c.answer.Rows
+	defer func() { c.answer.Rows = rows }()
+	c.startAnswer(wire.ShapeResults)
 	var failed error
-	for !c.answer.done() {
-		phase := c.answer.phase
+	for !c.answer.Done() {
+		phase := c.answer.Phase
 		payload, size, err := c.follow()
 		if err != nil {
 			return &backendError{err}
 		}
 		switch {
-		case c.answer.failed:
-			failed = &serverError{bytes.Clone(payload)}
-		case phase == phaseColumns && column != nil:
+		case c.answer.Failed:
+			failed = &wire.ServerError{Packet: bytes.Clone(payload)}
+		case phase == wire.PhaseColumns && column != nil:
 			err = column(payload)
-		case phase == phaseRows && !c.answer.done():
+		case phase == wire.PhaseRows && !c.answer.Done():
 			err = row(payload)
 		}
 		if err != nil {
 			return err
 		}
-		c.back.skip(size)
+		c.back.Skip(size)
 	}
 	if failed != nil {
-		c.answer.status = status
+		c.answer.Status = status
 	}
 	return failed
 }
@@ -375,7 +376,7 @@ func (c *serverConn) readOwn(column, row func(payload []byte) error) error {
 func textRow(b []byte, columns int) []string {
 	row := make([]string, 0, columns)
 	for len(b) > 0 {
-		n, null, size := lengthEncoded(b)
+		n, null, size := wire.LengthEncoded(b)
 		if size == 0 || uint64(len(b)-size) < n {
 			return nil
 		}

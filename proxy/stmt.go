@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // statement is a prepared statement that seqgate has to know of: one that may
@@ -36,7 +37,7 @@ type statement struct {
 	// as it came, which the client sees and which runs when no id is open, and
 	// with a parameter in the place of each id.
 	filled uint32          // the second one's id, 0 for none
-	types  []param         // of the latest execution that brought types
+	types  []wire.Param    // of the latest execution that brought types
 	long   map[uint16]bool // parameters whose values were sent ahead
 	stale  uint32          // the id at the backend that such values have to be dropped of; 0 for none
 }
@@ -49,7 +50,7 @@ func (s *session) prepare() error {
 	}
 	s.lastStmt = 0
 	if err := s.refuseLostID(payload[1:]); err != nil {
-		s.front.skip(size)
+		s.front.Skip(size)
 		return err
 	}
 	s.noteText(payload[1:])
@@ -68,7 +69,7 @@ func (s *session) preparePacket(payload []byte, size int) (st *statement, err er
 	default:
 		err = s.sendResolved(payload, size, resolved)
 	}
-	s.front.skip(size)
+	s.front.Skip(size)
 	prepared := true
 	switch {
 	case err != nil:
@@ -172,7 +173,7 @@ func (s *session) prepareTwice(st *statement, filled []byte) (prepared bool, err
 	}
 	s.out.silent = true
 	second, err := s.readPrepared()
-	var refused *serverError
+	var refused *wire.ServerError
 	switch {
 	case errors.As(err, &refused):
 		return prepared, nil // its execution prepares it again, and tells the error then
@@ -192,11 +193,11 @@ func (s *session) relayPrepare(st *statement) (bool, error) {
 	if st.calls != nil {
 		return s.relayPrepareCalls(st)
 	}
-	s.startAnswer(shapePrepare)
-	if err := s.back.need(headerSize); err != nil {
+	s.startAnswer(wire.ShapePrepare)
+	if err := s.back.Need(wire.HeaderSize); err != nil {
 		return false, s.answerCut(err)
 	}
-	payload, _, _, err := s.back.packet(maxStatement)
+	payload, _, _, err := s.back.Packet(maxStatement)
 	if err != nil {
 		return false, s.answerCut(err)
 	}
@@ -248,7 +249,7 @@ type preparedOK struct {
 // parsePrepared reads the first packet of the answer to a COM_STMT_PREPARE. It reports
 // false for an error packet.
 func parsePrepared(payload []byte) (ok preparedOK, accepted bool) {
-	if first(payload) != mysql.OK_HEADER || len(payload) < 9 {
+	if wire.First(payload) != mysql.OK_HEADER || len(payload) < 9 {
 		return ok, false
 	}
 	ok.id = binary.LittleEndian.Uint32(payload[1:])
@@ -259,12 +260,12 @@ func parsePrepared(payload []byte) (ok preparedOK, accepted bool) {
 
 // readPrepared reads the answer to a COM_STMT_PREPARE of seqgate's own.
 func (c *serverConn) readPrepared() (preparedOK, error) {
-	payload, _, _, err := c.back.packet(maxStatement)
+	payload, _, _, err := c.back.Packet(maxStatement)
 	if err != nil {
 		return preparedOK{}, &backendError{err}
 	}
 	ok, _ := parsePrepared(payload)
-	return ok, c.drop(shapePrepare)
+	return ok, c.drop(wire.ShapePrepare)
 }
 
 // lastPrepared stands for the statement prepared last, in MariaDB's protocol
@@ -297,12 +298,12 @@ func (s *session) sendLongData() error {
 func (s *session) passLongData(st *statement, payload []byte, size int) error {
 	if st != nil && st.calls != nil && len(payload) >= 7 {
 		st.noteLong(binary.LittleEndian.Uint16(payload[5:])) // its execution is refused
-		s.front.skip(size)
+		s.front.Skip(size)
 		return nil
 	}
 	if st == nil || st.fill == nil || len(payload) < 7 {
 		err := s.passPacket(payload, size)
-		s.front.skip(size)
+		s.front.Skip(size)
 		return err
 	}
 	index := binary.LittleEndian.Uint16(payload[5:])
@@ -312,7 +313,7 @@ func (s *session) passLongData(st *statement, payload []byte, size int) error {
 	if err == nil {
 		err = s.passPacket(payload, size)
 	}
-	s.front.skip(size)
+	s.front.Skip(size)
 	if err != nil {
 		return err
 	}
@@ -357,7 +358,7 @@ func (s *session) closeStmt() error {
 	if st == nil || st.next == nil {
 		err = s.passPacket(payload, size)
 	}
-	s.front.skip(size)
+	s.front.Skip(size)
 	if st == nil || err != nil {
 		return err
 	}
@@ -375,20 +376,20 @@ func (c *serverConn) sendClose(id uint32) error {
 // resetStmt drops what was sent ahead for a statement.
 func (s *session) resetStmt() error {
 	if len(s.stmts) == 0 {
-		return s.pass(shapeSingle)
+		return s.pass(wire.ShapeSingle)
 	}
 	st, payload, size, err := s.stmtCommand()
 	if err != nil {
 		return err
 	}
 	if st != nil && st.next != nil {
-		s.front.skip(size)
-		return s.replyOK(okPacket{status: s.status()})
+		s.front.Skip(size)
+		return s.replyOK(wire.OK{Status: s.status()})
 	}
 	err = s.passPacket(payload, size)
-	s.front.skip(size)
+	s.front.Skip(size)
 	if err == nil {
-		err = s.relay(shapeSingle)
+		err = s.relay(wire.ShapeSingle)
 	}
 	if err != nil || st == nil || st.filled == 0 && st.calls == nil {
 		return err
@@ -405,5 +406,5 @@ func (c *serverConn) resetBackend(id uint32) error {
 	if err := c.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_RESET}, id)); err != nil {
 		return err
 	}
-	return c.drop(shapeSingle)
+	return c.drop(wire.ShapeSingle)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // A user variable in the place of an id of a prepared statement decides at each
@@ -97,7 +98,7 @@ func (v *idVariables) index(i int) int {
 
 // withVariables gives the parameters of an execution, with what the variables hold
 // now among them.
-func (f *filler) withVariables(st *statement, params []param) ([]param, error) {
+func (f *filler) withVariables(st *statement, params []wire.Param) ([]wire.Param, error) {
 	if st.fill.bound == nil {
 		return params, nil
 	}
@@ -105,7 +106,7 @@ func (f *filler) withVariables(st *statement, params []param) ([]param, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := make([]param, len(held))
+	values := make([]wire.Param, len(held))
 	for i, text := range held {
 		values[i] = variableParam(text)
 	}
@@ -114,11 +115,11 @@ func (f *filler) withVariables(st *statement, params []param) ([]param, error) {
 
 // variableParam gives what askVariable gave as a parameter. Texts are numbers to
 // the column, whatever character set they are in.
-func variableParam(held string) param {
+func variableParam(held string) wire.Param {
 	if held == "" {
-		return param{typ: uint16(mysql.MYSQL_TYPE_NULL), null: true}
+		return wire.Param{Type: uint16(mysql.MYSQL_TYPE_NULL), Null: true}
 	}
-	return param{typ: uint16(mysql.MYSQL_TYPE_VAR_STRING), value: mysql.PutLengthEncodedString([]byte(held[1:]))}
+	return wire.Param{Type: uint16(mysql.MYSQL_TYPE_VAR_STRING), Value: mysql.PutLengthEncodedString([]byte(held[1:]))}
 }
 
 // usingVariables gives the values of an EXECUTE in SQL, with copies of the variables

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"errors"
+
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // semiSyncAck begins a replica's acknowledgement of an event ("Semisynchronous
@@ -23,13 +25,13 @@ func (s *session) stream() error {
 	defer s.leaveUnnoticed()()
 	gone := make(chan error, 1)
 	go func() { gone <- s.passAcks() }()
-	err := s.relay(shapeStream)
-	s.front.halt()
+	err := s.relay(wire.ShapeStream)
+	s.front.Halt()
 	goneErr := <-gone
-	if err := errors.Join(s.front.resume(), s.back.resume()); err != nil {
+	if err := errors.Join(s.front.Resume(), s.back.Resume()); err != nil {
 		return &frontError{err}
 	}
-	if errors.Is(err, errInterrupted) {
+	if errors.Is(err, wire.ErrInterrupted) {
 		return &frontError{goneErr}
 	}
 	return err
@@ -40,29 +42,29 @@ func (s *session) stream() error {
 // the client, which ends the stream.
 func (s *session) passAcks() error {
 	for !s.srv.draining.Load() {
-		length, _, err := s.front.await()
-		if errors.Is(err, errInterrupted) && !s.front.halted.Load() {
+		length, _, err := s.front.Await()
+		if errors.Is(err, wire.ErrInterrupted) && !s.front.Halted.Load() {
 			continue // for a reason that the loop finds, or the reading of the stream
 		}
 		if err == nil && (length == 0 || length > maxSemiSyncAck) {
 			return nil
 		}
 		if err == nil {
-			err = s.front.need(headerSize + length)
+			err = s.front.Need(wire.HeaderSize + length)
 		}
 		if err != nil {
-			s.back.halt()
+			s.back.Halt()
 			return err
 		}
-		ack := s.front.unread()[:headerSize+length]
-		if ack[headerSize] != semiSyncAck {
+		ack := s.front.Unread()[:wire.HeaderSize+length]
+		if ack[wire.HeaderSize] != semiSyncAck {
 			return nil
 		}
 		if _, err := s.back.Write(ack); err != nil {
 			return nil // reading from the server tells
 		}
-		s.front.skip(len(ack))
+		s.front.Skip(len(ack))
 	}
-	s.back.halt()
+	s.back.Halt()
 	return errShutdown()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // A statement that seqgate cannot read or fill may be one that no server takes either.
@@ -50,8 +51,8 @@ func isSyntaxError(err error) bool {
 	if err == nil {
 		return false
 	}
-	var refused *serverError
-	return errors.As(err, &refused) && refused.code() == mysql.ER_PARSE_ERROR
+	var refused *wire.ServerError
+	return errors.As(err, &refused) && refused.Code() == mysql.ER_PARSE_ERROR
 }
 
 // serversError gives the server's own error for a statement that was refused with err
@@ -61,11 +62,11 @@ func (c *serverConn) serversError(err error, sql []byte) error {
 		return err
 	}
 	its := c.tryPrepare(sql)
-	var refused *serverError
+	var refused *wire.ServerError
 	switch {
 	case its == nil:
 		return err
-	case errors.As(its, &refused) && (refused.code() == mysql.ER_UNSUPPORTED_PS || refused.code() == mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED):
+	case errors.As(its, &refused) && (refused.Code() == mysql.ER_UNSUPPORTED_PS || refused.Code() == mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED):
 		return err // of its preparing, not of the statement
 	}
 	return its
@@ -87,9 +88,9 @@ func (c *serverConn) syntaxError(err error, sql []byte) error {
 // tryPrepare prepares a text at the server and gives it up again. The error is the
 // server's, or one of the connection.
 func (c *serverConn) tryPrepare(sql []byte) error {
-	status := c.answer.status
+	status := c.answer.Status
 	ok, err := c.prepareBackend(sql)
-	c.answer.status = status
+	c.answer.Status = status
 	if err == nil {
 		err = c.sendClose(ok.id)
 	}

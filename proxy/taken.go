@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // An id that a sequence gives may be in the table by then: a client wrote it itself,
@@ -52,7 +53,7 @@ func (f *filler) repeatsSent(p *fillPlan) bool {
 	case p.highest > 0:
 		return false // one of its own ids may be the one
 	case p.sent == sentText:
-		return f.repeats(f.scratch[headerSize:], p)
+		return f.repeats(f.scratch[wire.HeaderSize:], p)
 	}
 	return p.sent == sentExecute
 }
@@ -117,7 +118,7 @@ func isWordByte(c byte) bool {
 // repeatTaken deals with the answer to a filled statement: where it says that one of the
 // ids is in the table already, the statement is sent again once, and its new answer is
 // given.
-func (s *session) repeatTaken(p *fillPlan, t target, ok okPacket, err error) (okPacket, error) {
+func (s *session) repeatTaken(p *fillPlan, t target, ok wire.OK, err error) (wire.OK, error) {
 	if err != nil && !s.skipTaken(p, t, err) || err == nil && !s.mayBeTaken(p, t, ok) {
 		return ok, err
 	}
@@ -136,11 +137,11 @@ func (s *session) repeatTaken(p *fillPlan, t target, ok okPacket, err error) (ok
 // skipTaken skips ids that are in the table, if a server's error says that one of the
 // statement's is. It reports whether that was so.
 func (f *filler) skipTaken(p *fillPlan, t target, err error) bool {
-	var refused *serverError
-	if !p.learnsTaken() || !errors.As(err, &refused) || refused.code() != mysql.ER_DUP_ENTRY && refused.code() != mysql.ER_DUP_ENTRY_WITH_KEY_NAME {
+	var refused *wire.ServerError
+	if !p.learnsTaken() || !errors.As(err, &refused) || refused.Code() != mysql.ER_DUP_ENTRY && refused.Code() != mysql.ER_DUP_ENTRY_WITH_KEY_NAME {
 		return false
 	}
-	for _, n := range numbersIn([]byte(refused.text())) {
+	for _, n := range numbersIn([]byte(refused.Text())) {
 		if n >= uint64(p.first) && n <= uint64(p.id(int(p.open)-1)) {
 			return f.skipStored(p, t, p.first)
 		}
@@ -150,12 +151,12 @@ func (f *filler) skipTaken(p *fillPlan, t target, err error) bool {
 
 // mayBeTaken looks after a statement that succeeded, but left rows out or changed others,
 // where no error tells whether that was because of its ids. It skips only.
-func (f *filler) mayBeTaken(p *fillPlan, t target, ok okPacket) bool {
+func (f *filler) mayBeTaken(p *fillPlan, t target, ok wire.OK) bool {
 	if !p.learnsTaken() || !p.leftOut(ok) {
 		return false
 	}
 	if p.upsert && p.rows == 1 && p.wrap {
-		if ok.insertID == uint64(p.first) {
+		if ok.InsertID == uint64(p.first) {
 			f.skipStored(p, t, p.first)
 		}
 		return false
@@ -167,15 +168,15 @@ func (f *filler) mayBeTaken(p *fillPlan, t target, ok okPacket) bool {
 }
 
 // leftOut reports whether rows of a statement may not be in the table as new ones.
-func (p *fillPlan) leftOut(ok okPacket) bool {
+func (p *fillPlan) leftOut(ok wire.OK) bool {
 	rows := uint64(p.rows)
 	switch {
 	case p.upsert:
-		return ok.affectedRows != rows
+		return ok.AffectedRows != rows
 	case p.ignore:
-		return ok.affectedRows < rows
+		return ok.AffectedRows < rows
 	}
-	return p.replace && ok.affectedRows > rows
+	return p.replace && ok.AffectedRows > rows
 }
 
 // skipStored has the sequence skip the ids in memory up to the largest of those from one
@@ -304,20 +305,20 @@ func (f *filler) sendAgain(p *fillPlan) error {
 // parameters of 8 bytes.
 func (f *filler) executeAgain(p *fillPlan) error {
 	const header = 10
-	r := paramReader{b: f.scratch[headerSize:], at: header}
+	r := wire.ParamReader{Data: f.scratch[wire.HeaderSize:], At: header}
 	count := uint64(p.sentParams)
 	if f.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
-		count = r.number()
+		count = r.Number()
 	}
-	params := r.readParams(count, f.has(mysql.CLIENT_QUERY_ATTRIBUTES), nil, nil)
-	if r.bad {
+	params := r.ReadParams(count, f.has(mysql.CLIENT_QUERY_ATTRIBUTES), nil, nil)
+	if r.Bad {
 		return malformedExecute()
 	}
 	for n, i := range f.idsAt {
-		if i >= len(params) || len(params[i].value) != 8 {
+		if i >= len(params) || len(params[i].Value) != 8 {
 			return malformedExecute()
 		}
-		binary.LittleEndian.PutUint64(params[i].value, uint64(p.id(n)))
+		binary.LittleEndian.PutUint64(params[i].Value, uint64(p.id(n)))
 	}
 	return f.sendPacket(f.scratch)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/handshake"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // tally is what a client's session notes of the command under way, and where it counts it afterwards.
@@ -31,7 +32,7 @@ type tally struct {
 func (s *session) beginTally() {
 	t := &s.tally
 	t.began, t.kind, t.class, t.code = time.Now(), meter.None, meter.NoError, 0
-	s.answer.fails = 0
+	s.answer.Fails = 0
 	if s.router != nil {
 		t.several = s.router.several
 	}
@@ -43,8 +44,8 @@ func (s *session) endTally() {
 	if t.kind == meter.None || t.stripe == nil {
 		return
 	}
-	if s.router == nil && s.answer.fails > 0 {
-		t.class = meter.ClassOf(s.answer.code)
+	if s.router == nil && s.answer.Fails > 0 {
+		t.class = meter.ClassOf(s.answer.Code)
 	}
 	t.stripe.Command(t.kind, time.Since(t.began), t.class, s.routeTaken())
 }
@@ -117,10 +118,10 @@ func (s *session) keepKind(id uint32) {
 
 // forgetKind forgets the kind of the statement that the command under way closes.
 func (c *clientConn) forgetKind() error {
-	length, _, err := c.front.header()
+	length, _, err := c.front.Header()
 	if err == nil && len(c.tally.kinds) > 0 && length >= executeFlags {
-		if err = c.front.need(headerSize + executeFlags); err == nil {
-			delete(c.tally.kinds, binary.LittleEndian.Uint32(c.front.unread()[headerSize+1:]))
+		if err = c.front.Need(wire.HeaderSize + executeFlags); err == nil {
+			delete(c.tally.kinds, binary.LittleEndian.Uint32(c.front.Unread()[wire.HeaderSize+1:]))
 		}
 	}
 	if err != nil {
@@ -166,11 +167,11 @@ func kindOf(k parser.Kind) meter.Kind {
 }
 
 // startAnswer begins to follow the server's answer to a command that was sent to it.
-func (c *serverConn) startAnswer(as shape) {
-	if c.back.queries != nil {
-		c.back.queries.Add(1)
+func (c *serverConn) startAnswer(as wire.Shape) {
+	if c.back.Queries != nil {
+		c.back.Queries.Add(1)
 	}
-	c.answer.start(as, c.capabilities)
+	c.answer.Start(as, c.capabilities)
 	c.call.answered = true
 }
 
@@ -180,7 +181,7 @@ func (c *clientConn) countFront() {
 		return
 	}
 	c.tally.stripe = c.srv.meter.Stripe(c.id)
-	c.front.read, c.front.written = c.tally.stripe.Bytes()
+	c.front.BytesRead, c.front.BytesWritten = c.tally.stripe.Bytes()
 }
 
 // countBack counts the connection to the server that the session has from now on, and what passes over it.
@@ -191,7 +192,7 @@ func (c *serverConn) countBack() {
 		return
 	}
 	stripe := b.Stripe(c.client)
-	c.back.read, c.back.written, c.back.queries = &stripe.In, &stripe.Out, &stripe.Queries
+	c.back.BytesRead, c.back.BytesWritten, c.back.Queries = &stripe.In, &stripe.Out, &stripe.Queries
 	c.openCount = b.Open()
 	c.openCount.Add(1)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // BenchmarkTally is what counting adds to a relayed statement: the session's notes, and the bytes and commands of both
@@ -12,22 +13,22 @@ import (
 func BenchmarkTally(b *testing.B) {
 	m, server := meter.New(), meter.NewBackend()
 	newSession := func(id uint32) *session {
-		s := newSession(&clientConn{id: id, front: &wire{}}, &serverConn{back: &wire{}})
+		s := newSession(&clientConn{id: id, front: &wire.Conn{}}, &serverConn{back: &wire.Conn{}})
 		s.tally.stripe = m.Stripe(id)
-		s.front.read, s.front.written = s.tally.stripe.Bytes()
+		s.front.BytesRead, s.front.BytesWritten = s.tally.stripe.Bytes()
 		stripe := server.Stripe(id)
-		s.back.read, s.back.written, s.back.queries = &stripe.In, &stripe.Out, &stripe.Queries
+		s.back.BytesRead, s.back.BytesWritten, s.back.Queries = &stripe.In, &stripe.Out, &stripe.Queries
 		return s
 	}
 	statement := func(s *session) {
-		s.front.read.Add(40)
+		s.front.BytesRead.Add(40)
 		s.beginTally()
 		s.noteCommand(3)
 		s.noteKind(kindOf(parser.Select))
-		s.back.wrote(40)
-		s.back.queries.Add(1)
-		s.back.read.Add(80)
-		s.front.wrote(80)
+		s.back.Wrote(40)
+		s.back.Queries.Add(1)
+		s.back.BytesRead.Add(80)
+		s.front.Wrote(80)
 		s.endTally()
 	}
 	b.Run("one session", func(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // A temporary table hides a table of its name from the session that made it, and
@@ -31,7 +32,7 @@ func (c *serverConn) isTemporary(schema, table string) (bool, error) {
 		return false, nil
 	}
 	row, err := c.queryRow("SHOW CREATE TABLE "+name, 2)
-	var refused *serverError
+	var refused *wire.ServerError
 	if err != nil && !errors.As(err, &refused) {
 		return false, err
 	}

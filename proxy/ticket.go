@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // A ticket table (Flickr's) has one row, which is replaced to get an id:
@@ -72,9 +73,9 @@ func (s *session) answerTicket(p *fillPlan) error {
 		return err
 	}
 	s.state.lastID, s.state.lastIDKnown, s.state.restore = uint64(id), true, true
-	ok := okPacket{affectedRows: 1, insertID: uint64(id), status: s.status()}
+	ok := wire.OK{AffectedRows: 1, InsertID: uint64(id), Status: s.status()}
 	if p.replace {
-		ok.affectedRows = 2
+		ok.AffectedRows = 2
 	}
 	return s.replyOK(ok)
 }
@@ -82,7 +83,7 @@ func (s *session) answerTicket(p *fillPlan) error {
 // executeTicket executes a prepared INSERT or REPLACE, whatever its parameters are.
 func (s *session) executeTicket(st *statement, payload []byte, size int) error {
 	p, bulk := *st.fill, payload[0] == comStmtBulkExecute
-	s.front.skip(size)
+	s.front.Skip(size)
 	if bulk {
 		return unsupported("bulk execution", p.binding.Table, "execute it for one row at a time")
 	}
@@ -114,7 +115,7 @@ func (s *session) planLastID(p plan, sql []byte) plan {
 }
 
 func (s *session) answerLastID(name string) error {
-	column := integerColumn(name)
-	column.unsigned, column.length = true, 21
-	return s.replyRows([]resultColumn{column}, [][]string{{strconv.FormatUint(s.state.lastID, 10)}})
+	column := wire.IntegerColumn(name)
+	column.Unsigned, column.Length = true, 21
+	return s.replyRows([]wire.Column{column}, [][]string{{strconv.FormatUint(s.state.lastID, 10)}})
 }

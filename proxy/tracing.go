@@ -12,6 +12,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // tracing is the span of a client's statement under way; its legs have it in common.
@@ -62,18 +63,18 @@ func (s *session) beginStatement(code byte, length int) error {
 	default:
 		return nil
 	}
-	n := min(length, smallBuffer-headerSize)
-	if err := s.front.need(headerSize + n); err != nil {
+	n := min(length, wire.SmallBuffer-wire.HeaderSize)
+	if err := s.front.Need(wire.HeaderSize + n); err != nil {
 		return &frontError{err}
 	}
-	sql, kind := s.statementOf(code, s.front.unread()[headerSize:][:n])
+	sql, kind := s.statementOf(code, s.front.Unread()[wire.HeaderSize:][:n])
 	t, ctx := s.trace, s.ctx
 	if parent, state := parser.TraceContext(sql); parent != "" {
 		ctx = t.tracer.Continue(ctx, parent, state)
 	}
 	t.ids = 0
 	for _, leg := range s.allLegs() {
-		leg.answer.rows = 0
+		leg.answer.Rows = 0
 	}
 	t.operation, t.keyspace = operation(kind), s.currentKeyspace()
 	t.ctx, t.end = t.tracer.Start(ctx, "server", spanName(t.operation, t.keyspace))
@@ -184,8 +185,8 @@ func (s *session) endStatement(err error) {
 
 // toldCode is the number of the error that the client was told; 0 for none.
 func (s *session) toldCode() uint16 {
-	if s.router == nil && s.answer.fails > 0 {
-		return s.answer.code
+	if s.router == nil && s.answer.Fails > 0 {
+		return s.answer.Code
 	}
 	return s.tally.code
 }
@@ -194,9 +195,9 @@ func (s *session) toldCode() uint16 {
 func (s *session) toldRows() uint64 {
 	switch r := s.router; {
 	case r == nil:
-		return s.answer.rows
+		return s.answer.Rows
 	case r.last != nil:
-		return r.last.answer.rows
+		return r.last.answer.Rows
 	default:
 		return r.counts.found
 	}
@@ -225,7 +226,7 @@ func (s *serverConn) beginCall() {
 		attrs = append(attrs, slog.String("seqgate.shard", s.keyspace.Shard))
 	}
 	_, end := s.trace.tracer.Start(s.trace.ctx, "client", "call "+s.keyspace.String(), attrs...)
-	s.call = call{end: end, rows: s.answer.rows}
+	s.call = call{end: end, rows: s.answer.Rows}
 }
 
 // endAnswer notes that an answer has come.
@@ -242,10 +243,10 @@ func (s *serverConn) endCall(err error) {
 	c := s.call
 	s.call = call{}
 	var code uint16
-	if c.answered && s.answer.failed {
-		code = s.answer.code
+	if c.answered && s.answer.Failed {
+		code = s.answer.Code
 	}
-	attrs := []slog.Attr{slog.Uint64("db.response.returned_rows", s.answer.rows-min(c.rows, s.answer.rows))}
+	attrs := []slog.Attr{slog.Uint64("db.response.returned_rows", s.answer.Rows-min(c.rows, s.answer.Rows))}
 	c.end(failure(code, err), withCode(attrs, code)...)
 }
 

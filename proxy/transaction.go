@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // transaction is the client's own over all shards. It begins on a shard when a
@@ -170,7 +171,7 @@ func pingAll(legs []*session) error {
 		sent++
 	}
 	for _, leg := range legs[:sent] {
-		if err := leg.drop(shapeSingle); err != nil && first == nil {
+		if err := leg.drop(wire.ShapeSingle); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -247,7 +248,7 @@ func (r *router) rollbackOn(legs []*session) {
 		var err error
 		switch {
 		case sent[i]:
-			err = leg.drop(shapeResults)
+			err = leg.drop(wire.ShapeResults)
 		case leg.xid != "" && !leg.legEnded():
 			err = leg.rollbackXA()
 		default:
@@ -267,7 +268,7 @@ func (r *router) rollbackOn(legs []*session) {
 // outOfTransaction notes that the client's transaction is over on a leg.
 func (c *serverConn) outOfTransaction() {
 	c.begun, c.xid = false, ""
-	c.answer.status &^= mysql.SERVER_STATUS_IN_TRANS
+	c.answer.Status &^= mysql.SERVER_STATUS_IN_TRANS
 }
 
 // What is sent for BEGIN, COMMIT and ROLLBACK. The endings do the same whatever
@@ -313,4 +314,4 @@ func (t *transaction) mark(stmt parser.TransactionStmt) {
 }
 
 // autocommit reports whether each statement outside of a transaction is one of its own.
-func (r *router) autocommit() bool { return r.s.answer.status&mysql.SERVER_STATUS_AUTOCOMMIT != 0 }
+func (r *router) autocommit() bool { return r.s.answer.Status&mysql.SERVER_STATUS_AUTOCOMMIT != 0 }

@@ -16,7 +16,7 @@ func (r *router) settle(err error) error {
 	if !r.tx.open || isConnectionFailure(err) {
 		return err
 	}
-	failed := err != nil || r.s.answer.failed
+	failed := err != nil || r.s.answer.Failed
 	if !r.endedOnOne(failed) {
 		return err
 	}
@@ -41,7 +41,7 @@ func (r *router) endedOnOne(ask bool) (ended bool) {
 			leg.lose() // and the transaction with it: whoever needs the leg is told
 			continue
 		}
-		if leg.answer.status&mysql.SERVER_STATUS_IN_TRANS == 0 {
+		if leg.answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
 			ended = true
 			if leg.xid == "" { // else it is still to be told of the end
 				leg.outOfTransaction()

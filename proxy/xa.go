@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -180,8 +181,8 @@ func (c *serverConn) rollbackXA() error {
 		return err
 	}
 	err := c.endXA("XA ROLLBACK ")
-	var refused *serverError
-	if errors.As(err, &refused) && (refused.code() == mysql.ER_XAER_NOTA || strings.HasPrefix(refused.text(), "XA_RB")) {
+	var refused *wire.ServerError
+	if errors.As(err, &refused) && (refused.Code() == mysql.ER_XAER_NOTA || strings.HasPrefix(refused.Text(), "XA_RB")) {
 		return nil // the server has rolled back by itself, or recovery has
 	}
 	return err
@@ -190,7 +191,7 @@ func (c *serverConn) rollbackXA() error {
 // ignoreXAState drops the error that a part of a transaction is not in the state for
 // a statement.
 func ignoreXAState(err error) error {
-	var refused *serverError
+	var refused *wire.ServerError
 	if errors.As(err, &refused) {
 		return nil
 	}

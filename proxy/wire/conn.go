@@ -1,4 +1,4 @@
-package proxy
+package wire
 
 import (
 	"errors"
@@ -13,37 +13,37 @@ import (
 )
 
 const (
-	headerSize = 4         // 3 bytes of length, 1 of sequence number
-	maxPayload = 1<<24 - 1 // a packet of this length is continued by the next one
+	HeaderSize = 4         // 3 bytes of length, 1 of sequence number
+	MaxPayload = 1<<24 - 1 // a packet of this length is continued by the next one
 
-	smallBuffer = 16 << 10 // holds nearly every statement and answer
-	largeBuffer = 64 << 10 // for results that fill small ones
+	SmallBuffer = 16 << 10 // holds nearly every statement and answer
+	LargeBuffer = 64 << 10 // for results that fill small ones
 )
 
 var (
-	smallBuffers = sync.Pool{New: func() any { b := make([]byte, smallBuffer); return &b }}
-	largeBuffers = sync.Pool{New: func() any { b := make([]byte, largeBuffer); return &b }}
+	smallBuffers = sync.Pool{New: func() any { b := make([]byte, SmallBuffer); return &b }}
+	largeBuffers = sync.Pool{New: func() any { b := make([]byte, LargeBuffer); return &b }}
 )
 
-// wire is one side of a session: a socket, and the bytes that were read from
+// Conn is one side of a session: a socket, and the bytes that were read from
 // it and not yet dealt with. It holds a buffer only while there are such bytes,
 // so that an idle session holds none.
-type wire struct {
+type Conn struct {
 	net.Conn
 	raw syscall.RawConn // nil when bytes do not come straight from a socket (TLS)
 
 	pooled *[]byte // nil: no buffer is held
-	buf    []byte  // *pooled, or a larger one of its own
+	Buf    []byte  // *pooled, or a larger one of its own
 	r, w   int     // buf[r:w] is unread
 	wanted int     // unread bytes that are waited for
-	bulk   bool    // what comes fills small buffers: a large one is taken next
+	Bulk   bool    // what comes fills small buffers: a large one is taken next
 
 	first   [64]byte // a TLS connection waits for its next bytes with this
 	readRaw func(fd uintptr) bool
 	n       int
 	err     error
 
-	read, written, queries *atomic.Int64 // count what passes: bytes, and to a server commands; nil for no count
+	BytesRead, BytesWritten, Queries *atomic.Int64 // count what passes: bytes, and to a server commands; nil for no count
 
 	out      []byte // is to be written
 	outErr   error
@@ -52,8 +52,8 @@ type wire struct {
 	patience
 }
 
-func newWire(c net.Conn) *wire {
-	w := &wire{Conn: c}
+func NewConn(c net.Conn) *Conn {
+	w := &Conn{Conn: c}
 	if sc, ok := c.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
 			w.raw, w.readRaw, w.writeRaw = raw, w.readSocket, w.writeSocket
@@ -62,38 +62,38 @@ func newWire(c net.Conn) *wire {
 	return w
 }
 
-// unread gives the bytes that were read and not yet dealt with.
-func (w *wire) unread() []byte { return w.buf[w.r:w.w] }
+// Unread gives the bytes that were read and not yet dealt with.
+func (w *Conn) Unread() []byte { return w.Buf[w.r:w.w] }
 
-// skip marks n unread bytes as dealt with.
-func (w *wire) skip(n int) {
+// Skip marks n unread bytes as dealt with.
+func (w *Conn) Skip(n int) {
 	if w.r += n; w.r == w.w {
-		w.release()
+		w.Release()
 	}
 }
 
-// release gives an empty buffer back.
-func (w *wire) release() {
-	w.r, w.w, w.buf = 0, 0, nil
+// Release gives an empty buffer back.
+func (w *Conn) Release() {
+	w.r, w.w, w.Buf = 0, 0, nil
 	recycle(w.pooled)
 	w.pooled = nil
 }
 
-// fill reads what has come, waiting for at least one byte. It makes room by
+// Fill reads what has come, waiting for at least one byte. It makes room by
 // moving the unread bytes to the front, or by growing when the buffer is full.
-func (w *wire) fill() error {
+func (w *Conn) Fill() error {
 	if w.r > 0 {
-		w.w = copy(w.buf, w.buf[w.r:w.w])
+		w.w = copy(w.Buf, w.Buf[w.r:w.w])
 		w.r = 0
 	}
-	if w.w == len(w.buf) && w.w > 0 {
+	if w.w == len(w.Buf) && w.w > 0 {
 		w.grow()
 	}
 	for {
 		before := w.w
 		err := w.receive()
-		if w.read != nil && w.w > before {
-			w.read.Add(int64(w.w - before))
+		if w.BytesRead != nil && w.w > before {
+			w.BytesRead.Add(int64(w.w - before))
 		}
 		if err == nil || w.inner || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
@@ -104,21 +104,21 @@ func (w *wire) fill() error {
 	}
 }
 
-func (w *wire) receive() error {
+func (w *Conn) receive() error {
 	if w.raw != nil {
 		return w.fillRaw()
 	}
 	w.limitRead()
-	if w.buf == nil {
+	if w.Buf == nil {
 		n, err := w.Read(w.first[:])
 		if n > 0 {
 			w.take()
-			w.w = copy(w.buf, w.first[:n])
+			w.w = copy(w.Buf, w.first[:n])
 			return nil
 		}
 		return readError(err)
 	}
-	n, err := w.Read(w.buf[w.w:])
+	n, err := w.Read(w.Buf[w.w:])
 	w.w += n
 	if n > 0 {
 		return nil
@@ -126,7 +126,7 @@ func (w *wire) receive() error {
 	return readError(err)
 }
 
-func (w *wire) fillRaw() error {
+func (w *Conn) fillRaw() error {
 	if err := w.raw.Read(w.readRaw); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (w *wire) fillRaw() error {
 		return nil
 	}
 	if w.w == w.r {
-		w.release()
+		w.Release()
 	}
 	if w.err == nil {
 		return io.EOF
@@ -145,18 +145,18 @@ func (w *wire) fillRaw() error {
 
 // readSocket tries one read, and gives the buffer back before it lets the
 // runtime wait for the socket.
-func (w *wire) readSocket(fd uintptr) bool {
-	if w.buf == nil {
+func (w *Conn) readSocket(fd uintptr) bool {
+	if w.Buf == nil {
 		w.take()
 	}
 	for {
-		w.n, w.err = unix.Read(int(fd), w.buf[w.w:])
+		w.n, w.err = unix.Read(int(fd), w.Buf[w.w:])
 		switch {
 		case w.err == unix.EINTR:
 			continue
 		case w.err == unix.EAGAIN:
 			if w.w == 0 {
-				w.release()
+				w.Release()
 			}
 			w.limitRead()
 			return false
@@ -167,11 +167,11 @@ func (w *wire) readSocket(fd uintptr) bool {
 
 // Write writes all of b. A deadline is set only when the peer has to be waited
 // for: setting one costs a third of what a write does.
-func (w *wire) Write(b []byte) (int, error) {
+func (w *Conn) Write(b []byte) (int, error) {
 	if w.raw == nil {
 		w.limitWrite()
 		n, err := w.Conn.Write(b)
-		w.wrote(n)
+		w.Wrote(n)
 		return n, w.halting(err)
 	}
 	w.out, w.outErr = b, nil
@@ -181,20 +181,20 @@ func (w *wire) Write(b []byte) (int, error) {
 	}
 	n := len(b) - len(w.out)
 	w.out = nil
-	w.wrote(n)
+	w.Wrote(n)
 	return n, errors.Join(w.halting(err), w.writeEnded())
 }
 
-// wrote counts written bytes.
-func (w *wire) wrote(n int) {
-	if w.written != nil {
-		w.written.Add(int64(n))
+// Wrote counts written bytes.
+func (w *Conn) Wrote(n int) {
+	if w.BytesWritten != nil {
+		w.BytesWritten.Add(int64(n))
 	}
 }
 
 // writeSocket writes what the socket takes, and lets the runtime wait for it when
 // it is full.
-func (w *wire) writeSocket(fd uintptr) bool {
+func (w *Conn) writeSocket(fd uintptr) bool {
 	for len(w.out) > 0 {
 		n, err := unix.Write(int(fd), w.out)
 		switch {
@@ -212,31 +212,31 @@ func (w *wire) writeSocket(fd uintptr) bool {
 	return true
 }
 
-func (w *wire) take() {
+func (w *Conn) take() {
 	pool := &smallBuffers
-	if w.bulk {
+	if w.Bulk {
 		pool = &largeBuffers
 	}
 	w.pooled = pool.Get().(*[]byte)
-	w.buf = *w.pooled
+	w.Buf = *w.pooled
 }
 
 // grow moves the unread bytes to a larger buffer. It doubles, up to what is wanted,
 // so that what a peer claims costs nothing before it is sent.
-func (w *wire) grow() {
-	old, pooled, unread := w.buf, w.pooled, w.w-w.r
-	if len(old) < largeBuffer {
+func (w *Conn) grow() {
+	old, pooled, unread := w.Buf, w.pooled, w.w-w.r
+	if len(old) < LargeBuffer {
 		w.pooled = largeBuffers.Get().(*[]byte)
-		w.buf = *w.pooled
+		w.Buf = *w.pooled
 	} else {
 		w.pooled = nil
 		size := 2 * len(old)
 		if w.wanted > len(old) {
 			size = min(size, w.wanted)
 		}
-		w.buf = make([]byte, size)
+		w.Buf = make([]byte, size)
 	}
-	copy(w.buf, old[w.r:w.w])
+	copy(w.Buf, old[w.r:w.w])
 	w.r, w.w = 0, unread
 	recycle(pooled)
 }
@@ -244,18 +244,18 @@ func (w *wire) grow() {
 func recycle(pooled *[]byte) {
 	switch {
 	case pooled == nil:
-	case len(*pooled) == largeBuffer:
+	case len(*pooled) == LargeBuffer:
 		largeBuffers.Put(pooled)
 	default:
 		smallBuffers.Put(pooled)
 	}
 }
 
-// need reads until n bytes are unread.
-func (w *wire) need(n int) error {
+// Need reads until n bytes are unread.
+func (w *Conn) Need(n int) error {
 	w.wanted = n
 	for w.w-w.r < n {
-		if err := w.fill(); err != nil {
+		if err := w.Fill(); err != nil {
 			if errors.Is(err, io.EOF) && w.w > w.r {
 				return io.ErrUnexpectedEOF
 			}
@@ -272,78 +272,78 @@ func readError(err error) error {
 	return err
 }
 
-// header reads the next packet's header without taking it, and gives the
+// Header reads the next packet's header without taking it, and gives the
 // length of its payload and its sequence number.
-func (w *wire) header() (length int, sequence byte, err error) {
-	if err := w.need(headerSize); err != nil {
+func (w *Conn) Header() (length int, sequence byte, err error) {
+	if err := w.Need(HeaderSize); err != nil {
 		return 0, 0, err
 	}
-	h := w.buf[w.r:]
+	h := w.Buf[w.r:]
 	return int(h[0]) | int(h[1])<<8 | int(h[2])<<16, h[3], nil
 }
 
-// packet reads the next packet whole and gives its payload, which stays valid
+// Packet reads the next packet whole and gives its payload, which stays valid
 // until the next call that reads. The caller skips size bytes when done. A
 // payload that is continued over several packets is joined; the joined length
 // is bounded by limit.
-func (w *wire) packet(limit int) (payload []byte, size int, sequence byte, err error) {
-	length, sequence, err := w.header()
+func (w *Conn) Packet(limit int) (payload []byte, size int, sequence byte, err error) {
+	length, sequence, err := w.Header()
 	if err != nil {
 		return nil, 0, 0, err
 	}
 	if length > limit {
-		return nil, 0, 0, errPacketTooLarge
+		return nil, 0, 0, ErrTooLarge
 	}
-	if err := w.need(headerSize + length); err != nil {
+	if err := w.Need(HeaderSize + length); err != nil {
 		return nil, 0, 0, err
 	}
-	if length < maxPayload {
-		return w.buf[w.r+headerSize : w.r+headerSize+length], headerSize + length, sequence, nil
+	if length < MaxPayload {
+		return w.Buf[w.r+HeaderSize : w.r+HeaderSize+length], HeaderSize + length, sequence, nil
 	}
 	return w.continued(limit)
 }
 
 // continued joins the packets of one payload, once all are there. The result
 // stands at the end of what is skipped as one.
-func (w *wire) continued(limit int) (payload []byte, size int, sequence byte, err error) {
-	for length := maxPayload; length == maxPayload; size += headerSize + length {
-		if err := w.need(size + headerSize); err != nil {
+func (w *Conn) continued(limit int) (payload []byte, size int, sequence byte, err error) {
+	for length := MaxPayload; length == MaxPayload; size += HeaderSize + length {
+		if err := w.Need(size + HeaderSize); err != nil {
 			return nil, 0, 0, err
 		}
-		h := w.buf[w.r+size:]
+		h := w.Buf[w.r+size:]
 		if size > 0 && h[3] != sequence+1 {
-			return nil, 0, 0, &orderError{want: sequence + 1}
+			return nil, 0, 0, &OrderError{Want: sequence + 1}
 		}
 		length, sequence = int(h[0])|int(h[1])<<8|int(h[2])<<16, h[3]
 		if size+length > limit {
-			return nil, 0, 0, errPacketTooLarge
+			return nil, 0, 0, ErrTooLarge
 		}
-		if err := w.need(size + headerSize + length); err != nil {
+		if err := w.Need(size + HeaderSize + length); err != nil {
 			return nil, 0, 0, err
 		}
 	}
 	payload = make([]byte, 0, size)
-	for rest := w.buf[w.r : w.r+size]; len(rest) > 0; {
-		n := min(len(rest), headerSize+maxPayload)
-		payload = append(payload, rest[headerSize:n]...)
+	for rest := w.Buf[w.r : w.r+size]; len(rest) > 0; {
+		n := min(len(rest), HeaderSize+MaxPayload)
+		payload = append(payload, rest[HeaderSize:n]...)
 		rest = rest[n:]
 	}
 	return payload, size, sequence, nil
 }
 
-// appendPacket appends payload to dst as one or more packets, the first with
+// AppendPacket appends payload to dst as one or more packets, the first with
 // the given sequence number, and gives the next number.
-func appendPacket(dst []byte, sequence byte, payload []byte) ([]byte, byte) {
+func AppendPacket(dst []byte, sequence byte, payload []byte) ([]byte, byte) {
 	for {
-		n := min(len(payload), maxPayload)
+		n := min(len(payload), MaxPayload)
 		dst = append(dst, byte(n), byte(n>>8), byte(n>>16), sequence)
 		dst = append(dst, payload[:n]...)
 		sequence++
-		if n < maxPayload {
+		if n < MaxPayload {
 			return dst, sequence
 		}
 		payload = payload[n:]
 	}
 }
 
-var errPacketTooLarge = errors.New("packet is larger than seqgate accepts")
+var ErrTooLarge = errors.New("packet is larger than seqgate accepts")

@@ -1,7 +1,8 @@
-package proxy
+package wire
 
 import (
 	"errors"
+	"net"
 	"os"
 	"sync/atomic"
 	"time"
@@ -12,75 +13,75 @@ import (
 // begin. Deadlines of reads stay set until they pass: to take each one back would
 // cost as much again, and one that passes between commands wakes a session once.
 type patience struct {
-	readLimit, writeLimit time.Duration // 0: none
+	ReadLimit, WriteLimit time.Duration // 0: none
 
 	inner       bool   // another wire reads through this one: deadlines are that one's
 	atRest      bool   // what comes next may take as long as it likes to begin
-	interrupted func() // is called when another goroutine has interrupted a read that goes on then
+	Interrupted func() // is called when another goroutine has interrupted a read that goes on then
 
 	readUntil, writeUntil time.Time
-	halted                atomic.Bool
+	Halted                atomic.Bool
 }
 
 var (
-	// errInterrupted ends the wait for a command, of which nothing was read, and what
+	// ErrInterrupted ends the wait for a command, of which nothing was read, and what
 	// was halted.
-	errInterrupted = errors.New("interrupted")
+	ErrInterrupted = errors.New("interrupted")
 	errReadTimeout = errors.New("the rest of a command did not come in time")
 )
 
-// lastWordsLimit is for bytes that have been sent before, most likely.
-const lastWordsLimit = time.Second
+// LastWordsLimit is for bytes that have been sent before, most likely.
+const LastWordsLimit = time.Second
 
-// await waits for the next command, however long, and gives the length and number
+// Await waits for the next command, however long, and gives the length and number
 // of its first packet. Interrupted before a byte of it has come, it gives
 // errInterrupted.
-func (w *wire) await() (length int, sequence byte, err error) {
+func (w *Conn) Await() (length int, sequence byte, err error) {
 	w.atRest = true
-	length, sequence, err = w.header()
+	length, sequence, err = w.Header()
 	w.atRest = false
 	return length, sequence, err
 }
 
-// halt ends what another goroutine reads or writes, with errInterrupted, and what
+// Halt ends what another goroutine reads or writes, with errInterrupted, and what
 // it begins to from now on.
-func (w *wire) halt() {
-	w.halted.Store(true)
+func (w *Conn) Halt() {
+	w.Halted.Store(true)
 	_ = w.Conn.SetDeadline(time.Unix(1, 0)) // it fails on a closed connection: then so does all that waits for it
 }
 
 // halting gives what a write that failed with err failed of.
-func (w *wire) halting(err error) error {
-	if errors.Is(err, os.ErrDeadlineExceeded) && w.halted.Load() {
-		return errInterrupted
+func (w *Conn) halting(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) && w.Halted.Load() {
+		return ErrInterrupted
 	}
 	return err
 }
 
-// resume takes back a halt, when nobody reads or writes.
-func (w *wire) resume() error {
-	w.halted.Store(false)
+// Resume takes back a halt, when nobody reads or writes.
+func (w *Conn) Resume() error {
+	w.Halted.Store(false)
 	w.readUntil, w.writeUntil = time.Time{}, time.Time{}
 	return w.SetDeadline(time.Time{})
 }
 
 // limitRead is called before a read that has to wait, most likely.
-func (w *wire) limitRead() {
-	if w.readLimit == 0 || w.atRest && w.w == w.r {
+func (w *Conn) limitRead() {
+	if w.ReadLimit == 0 || w.atRest && w.w == w.r {
 		return
 	}
-	w.readUntil = time.Now().Add(w.readLimit)
+	w.readUntil = time.Now().Add(w.ReadLimit)
 	_ = w.SetReadDeadline(w.readUntil) // it fails on a closed connection: then so does the read
-	if w.halted.Load() {
-		interrupt(w.Conn)
+	if w.Halted.Load() {
+		Interrupt(w.Conn)
 	}
 }
 
 // woken is called when a read's deadline has passed: it was set by limitRead, or
 // by another goroutine to interrupt. The read goes on unless there is an error.
-func (w *wire) woken() error {
-	if w.halted.Load() {
-		return errInterrupted
+func (w *Conn) woken() error {
+	if w.Halted.Load() {
+		return ErrInterrupted
 	}
 	late := !w.readUntil.IsZero() && !time.Now().Before(w.readUntil)
 	w.readUntil = time.Time{}
@@ -89,34 +90,34 @@ func (w *wire) woken() error {
 	}
 	switch {
 	case w.atRest && w.w == w.r:
-		return errInterrupted
+		return ErrInterrupted
 	case late:
 		return errReadTimeout
-	case w.interrupted != nil:
-		w.interrupted()
+	case w.Interrupted != nil:
+		w.Interrupted()
 	}
 	return nil
 }
 
-// giveUpAt ends reads at that time, whatever has come.
-func (w *wire) giveUpAt(at time.Time) {
+// GiveUpAt ends reads at that time, whatever has come.
+func (w *Conn) GiveUpAt(at time.Time) {
 	w.readUntil = at
 	_ = w.SetReadDeadline(at) // as in limitRead
 }
 
 // limitWait is called when a socket takes no more for now.
-func (w *wire) limitWait() {
-	if w.writeLimit > 0 {
-		w.writeUntil = time.Now().Add(w.writeLimit)
+func (w *Conn) limitWait() {
+	if w.WriteLimit > 0 {
+		w.writeUntil = time.Now().Add(w.WriteLimit)
 		_ = w.SetWriteDeadline(w.writeUntil) // as in limitRead
 	}
-	if w.halted.Load() {
+	if w.Halted.Load() {
 		_ = w.SetWriteDeadline(time.Unix(1, 0))
 	}
 }
 
 // writeEnded takes back what limitWait has set.
-func (w *wire) writeEnded() error {
+func (w *Conn) writeEnded() error {
 	if w.writeUntil.IsZero() {
 		return nil
 	}
@@ -126,21 +127,44 @@ func (w *wire) writeEnded() error {
 
 // limitWrite is called before a write of which it cannot be seen whether it will
 // wait. The deadline is left to stand, and set anew when it comes too near.
-func (w *wire) limitWrite() {
-	if w.writeLimit == 0 {
+func (w *Conn) limitWrite() {
+	if w.WriteLimit == 0 {
 		return
 	}
-	if now := time.Now(); w.writeUntil.Sub(now) < w.writeLimit {
-		w.writeUntil = now.Add(w.writeLimit * 3 / 2)
+	if now := time.Now(); w.writeUntil.Sub(now) < w.WriteLimit {
+		w.writeUntil = now.Add(w.WriteLimit * 3 / 2)
 		_ = w.SetWriteDeadline(w.writeUntil) // as in limitRead
 	}
 }
 
-// clearDeadlines takes back all deadlines that stand.
-func (w *wire) clearDeadlines() error {
+// ClearDeadlines takes back all deadlines that stand.
+func (w *Conn) ClearDeadlines() error {
 	if w.readUntil.IsZero() && w.writeUntil.IsZero() {
 		return nil
 	}
 	w.readUntil, w.writeUntil = time.Time{}, time.Time{}
 	return w.SetDeadline(time.Time{})
 }
+
+// HasBuffered reads what TLS and compression hold, without waiting for more, and reports
+// whether there is any.
+func (w *Conn) HasBuffered() bool {
+	if w.raw != nil {
+		return false // bytes come straight from the socket
+	}
+	if c, ok := w.Conn.(*Compressed); ok && c.hasBegun() {
+		return true
+	}
+	Interrupt(w.Conn)
+	w.atRest = true
+	err := w.Fill()
+	w.atRest = false
+	if err == nil {
+		w.readUntil = time.Time{}
+		err = w.SetReadDeadline(time.Time{}) // if it fails, so does the next read
+	}
+	return err == nil && len(w.Unread()) > 0
+}
+
+// Interrupt wakes whoever reads from c, now or when it will.
+func Interrupt(c net.Conn) { _ = c.SetReadDeadline(time.Unix(1, 0)) }

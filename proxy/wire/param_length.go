@@ -1,4 +1,4 @@
-package proxy
+package wire
 
 import (
 	"encoding/binary"
@@ -11,15 +11,15 @@ import (
 // one, or the text of the statement. So nothing is read here that a server may read to
 // another end; such a packet is refused as malformed.
 
-// paramType reads the type of a parameter. Its upper byte has the sign alone: MySQL
+// ParamType reads the type of a parameter. Its upper byte has the sign alone: MySQL
 // takes other bits for part of the type.
-func (r *paramReader) paramType() uint16 {
+func (r *ParamReader) ParamType() uint16 {
 	b := r.take(2)
-	if r.bad {
+	if r.Bad {
 		return 0
 	}
 	typ := binary.LittleEndian.Uint16(b)
-	r.bad = typ&^unsignedParam > 0xff
+	r.Bad = typ&^UnsignedParam > 0xff
 	return typ
 }
 
@@ -27,7 +27,7 @@ func (r *paramReader) paramType() uint16 {
 // know it agree on. The others are left out: MariaDB takes no bytes for YEAR, INT24,
 // NEWDATE, BIT and GEOMETRY, and MySQL, in query attributes, takes those and all that
 // it does not know for strings.
-func (r *paramReader) value(typ byte) []byte {
+func (r *ParamReader) value(typ byte) []byte {
 	switch typ {
 	case mysql.MYSQL_TYPE_TINY:
 		return r.take(1)
@@ -46,26 +46,49 @@ func (r *paramReader) value(typ byte) []byte {
 		mysql.MYSQL_TYPE_JSON, mysql.MYSQL_TYPE_ENUM, mysql.MYSQL_TYPE_SET, mysql.MYSQL_TYPE_VECTOR:
 		return r.lengthEncodedBytes()
 	}
-	r.bad = true
+	r.Bad = true
 	return nil
 }
 
 // temporal reads a date or time, whose length is one of those that the protocol has
 // for it, in one byte. Servers read a length-encoded number there, and what they make
 // of others depends on their version.
-func (r *paramReader) temporal(lengths ...byte) []byte {
-	begin := r.at
+func (r *ParamReader) temporal(lengths ...byte) []byte {
+	begin := r.At
 	n := r.take(1)
-	if r.bad {
+	if r.Bad {
 		return nil
 	}
 	if !slices.Contains(lengths, n[0]) {
-		r.bad = true
+		r.Bad = true
 		return nil
 	}
 	r.take(int(n[0]))
-	if r.bad {
+	if r.Bad {
 		return nil
 	}
-	return r.b[begin:r.at]
+	return r.Data[begin:r.At]
 }
+
+// Indicated reads one value of a bulk.
+func (r *ParamReader) Indicated(typ uint16) Param {
+	p := Param{Type: typ}
+	mark := r.take(1)
+	switch {
+	case r.Bad:
+	case mark[0] == ValueFollows:
+		p.Value = r.value(byte(typ))
+	default:
+		p.Mark, p.Null = mark[0], true
+		r.Bad = mark[0] > valueIgnore
+	}
+	return p
+}
+
+// Before each value of a bulk stands whether there is one.
+const (
+	ValueFollows = iota
+	valueNull
+	valueDefault
+	valueIgnore // the column's default too, in an INSERT
+)

@@ -1,4 +1,4 @@
-package proxy
+package wire
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 )
 
 // both are one of each algorithm.
-var both = map[string]compression{"zlib": {level: 6}, "zstd": {zstd: true, level: 3}}
+var both = map[string]Compression{"zlib": {Level: 6}, "zstd": {Zstd: true, Level: 3}}
 
 // stream is a connection whose peer sent all of in, and then ended it.
 type stream struct {
@@ -32,10 +32,10 @@ func (s *stream) Read(b []byte) (int, error)  { return s.in.Read(b) }
 func (s *stream) Write(b []byte) (int, error) { return s.out.Write(b) }
 
 // sent is a connection on which these bytes have come.
-func sent(a compression, packets ...[]byte) *compressedConn {
+func sent(a Compression, packets ...[]byte) *Compressed {
 	s := new(stream)
 	s.in.Reset(bytes.Join(packets, nil))
-	return newCompressedConn(s, a).(*compressedConn)
+	return NewCompressed(s, a).(*Compressed)
 }
 
 // wrap puts a payload behind a compressed header of any content.
@@ -45,7 +45,7 @@ func wrap(sequence byte, size int, payload []byte) []byte {
 	return append(header, payload...)
 }
 
-func compressed(t testing.TB, a compression, payload []byte) []byte {
+func compressed(t testing.TB, a Compression, payload []byte) []byte {
 	t.Helper()
 	b, err := a.compress(nil, payload)
 	if err != nil {
@@ -58,14 +58,14 @@ func compressed(t testing.TB, a compression, payload []byte) []byte {
 func samples() [][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var all [][]byte
-	for _, n := range []int{0, 1, minCompressed - headerSize - 1, minCompressed - headerSize, 1000, smallBuffer, largeBuffer, 300_000} {
+	for _, n := range []int{0, 1, minCompressed - HeaderSize - 1, minCompressed - HeaderSize, 1000, SmallBuffer, LargeBuffer, 300_000} {
 		random := make([]byte, n)
 		for i := range random {
 			random[i] = byte(r.Uint32())
 		}
 		text := []byte(strings.Repeat("a row of a result, ", n/19+1)[:n])
 		for _, payload := range [][]byte{random, text, make([]byte, n)} {
-			p, _ := appendPacket(nil, 0, payload)
+			p, _ := AppendPacket(nil, 0, payload)
 			all = append(all, p)
 		}
 	}
@@ -76,7 +76,7 @@ func samples() [][]byte {
 func TestCompressedRoundTrip(t *testing.T) {
 	for _, level := range []int{0, 1, 3, 6, 9, 22} {
 		for _, zstd := range []bool{false, true} {
-			a := compression{zstd: zstd, level: level}
+			a := Compression{Zstd: zstd, Level: level}
 			var want []byte
 			writer := sent(a)
 			for _, b := range samples() {
@@ -101,10 +101,10 @@ func TestCompressedRoundTrip(t *testing.T) {
 	}
 }
 
-func holdsNothing(t *testing.T, c *compressedConn) {
+func holdsNothing(t *testing.T, c *Compressed) {
 	t.Helper()
-	if c.rest != nil || c.pooled != nil || c.in.buf != nil || c.in.pooled != nil {
-		t.Errorf("an idle connection holds %d bytes decompressed and a buffer of %d", len(c.rest), len(c.in.buf))
+	if c.rest != nil || c.pooled != nil || c.in.Buf != nil || c.in.pooled != nil {
+		t.Errorf("an idle connection holds %d bytes decompressed and a buffer of %d", len(c.rest), len(c.in.Buf))
 	}
 }
 
@@ -123,8 +123,8 @@ func TestCompressedWriteSizes(t *testing.T) {
 				{"49 bytes", make([]byte, 49), []int{0}},
 				{"200 bytes", make([]byte, 200), []int{200}},
 				{"random bytes", random, []int{0}},
-				{"the largest", make([]byte, maxPayload), []int{maxPayload}},
-				{"more", make([]byte, maxPayload+100), []int{maxPayload, 100}},
+				{"the largest", make([]byte, MaxPayload), []int{MaxPayload}},
+				{"more", make([]byte, MaxPayload+100), []int{MaxPayload, 100}},
 			} {
 				c := sent(a)
 				if _, err := c.Write(test.write); err != nil {
@@ -149,7 +149,7 @@ func TestCompressedWriteSizes(t *testing.T) {
 func TestCompressedSequence(t *testing.T) {
 	ping := []byte{1, 0, 0, 0, 14}
 	ok := []byte{1, 0, 0, 1, 0}
-	long, _ := appendPacket(nil, 0, make([]byte, 200))
+	long, _ := AppendPacket(nil, 0, make([]byte, 200))
 	c := sent(both["zlib"], wrap(0, 0, ping), wrap(0, 0, ping), wrap(0, 0, long[:100]), wrap(1, 0, long[100:]), wrap(4, 0, ping))
 	step := func(want int, numbers ...byte) {
 		t.Helper()
@@ -175,13 +175,13 @@ func TestCompressedSequence(t *testing.T) {
 
 // A malformed stream is read up to its fault, and ends with the error that the servers have for it.
 func TestCompressedMalformed(t *testing.T) {
-	packet, _ := appendPacket(nil, 0, bytes.Repeat([]byte("0123456789"), 50))
+	packet, _ := AppendPacket(nil, 0, bytes.Repeat([]byte("0123456789"), 50))
 	n := len(packet)
-	largest, _ := appendPacket(nil, 0, make([]byte, maxPayload))
+	largest, _ := AppendPacket(nil, 0, make([]byte, MaxPayload))
 	for algorithm, a := range both {
 		whole := compressed(t, a, packet)
 		broken := bytes.Clone(whole)
-		if a.zstd {
+		if a.Zstd {
 			broken[0] ^= 0xff // there is no checksum, as in the servers' own
 		} else {
 			broken[len(broken)-1] ^= 0xff
@@ -203,12 +203,12 @@ func TestCompressedMalformed(t *testing.T) {
 			{"number again", [][]byte{wrap(0, n, whole), wrap(1, n, whole), wrap(1, n, whole)}, 2 * n, errOutOfOrder},
 			{"begun anew in a packet", [][]byte{wrap(0, 0, packet[:100]), wrap(0, 0, packet[100:])}, 100, errOutOfOrder},
 			{"begun anew in a header", [][]byte{wrap(0, 0, packet[:2]), wrap(0, 0, packet[2:])}, 2, errOutOfOrder},
-			{"begun anew in a continued payload", [][]byte{wrap(0, 0, largest[:10]), wrap(1, 0, largest[10:maxPayload]),
-				wrap(2, 0, largest[maxPayload:maxPayload+headerSize]), wrap(0, 0, packet)}, maxPayload + headerSize, errOutOfOrder},
+			{"begun anew in a continued payload", [][]byte{wrap(0, 0, largest[:10]), wrap(1, 0, largest[10:MaxPayload]),
+				wrap(2, 0, largest[MaxPayload:MaxPayload+HeaderSize]), wrap(0, 0, packet)}, MaxPayload + HeaderSize, errOutOfOrder},
 			{"announced too long", [][]byte{wrap(0, n+1, whole)}, 0, errUncompress},
 			{"announced too short", [][]byte{wrap(0, n-1, whole)}, 0, errUncompress},
 			{"announced without a payload", [][]byte{wrap(0, n, nil)}, 0, errUncompress},
-			{"announced beyond any ratio", [][]byte{wrap(0, maxPayload, whole[:20])}, 0, errUncompress},
+			{"announced beyond any ratio", [][]byte{wrap(0, MaxPayload, whole[:20])}, 0, errUncompress},
 			{"bomb", [][]byte{wrap(0, n, bomb)}, 0, errUncompress},
 			{"cut by its length", [][]byte{wrap(0, n, whole[:len(whole)-1])}, 0, errUncompress},
 			{"bytes behind the end", [][]byte{wrap(0, n, append(bytes.Clone(whole), 1, 2, 3, 4))}, 0, errUncompress},
@@ -247,9 +247,9 @@ func TestCompressedMalformed(t *testing.T) {
 func TestCompressedClaimsCostNothing(t *testing.T) {
 	for name, a := range both {
 		t.Run(name, func(t *testing.T) {
-			short := wrap(0, maxPayload, make([]byte, 400))
-			claim := wrap(0, maxPayload, nil)
-			putUint24(claim, maxPayload)
+			short := wrap(0, MaxPayload, make([]byte, 400))
+			claim := wrap(0, MaxPayload, nil)
+			putUint24(claim, MaxPayload)
 			tooLong := wrap(0, 100, compressed(t, a, make([]byte, 8<<20)))
 			for _, in := range [][]byte{short, claim, tooLong} {
 				read := func() {
@@ -273,7 +273,7 @@ func TestCompressedClaimsCostNothing(t *testing.T) {
 // Connections on which commands came and were answered hold no buffers and no compressors while they wait.
 func TestCompressedIdleMemory(t *testing.T) {
 	const conns, most = 200, 2 << 10
-	packet, _ := appendPacket(nil, 0, make([]byte, 5000))
+	packet, _ := AppendPacket(nil, 0, make([]byte, 5000))
 	heap := func() uint64 {
 		runtime.GC()
 		runtime.GC() // the pools' own
@@ -283,10 +283,10 @@ func TestCompressedIdleMemory(t *testing.T) {
 	}
 	for name, a := range both {
 		t.Run(name, func(t *testing.T) {
-			var idle []*compressedConn
+			var idle []*Compressed
 			for range conns {
 				near, far := tcpPair(t)
-				idle = append(idle, newCompressedConn(near, a).(*compressedConn), newCompressedConn(far, a).(*compressedConn))
+				idle = append(idle, NewCompressed(near, a).(*Compressed), NewCompressed(far, a).(*Compressed))
 			}
 			before := heap()
 			for i := 0; i < len(idle); i += 2 {
@@ -305,9 +305,9 @@ func TestCompressedIdleMemory(t *testing.T) {
 }
 
 // exchange sends a packet and its answer, and lets both sides wait once for what does not come.
-func exchange(t *testing.T, client, server *compressedConn, packet []byte) {
+func exchange(t *testing.T, client, server *Compressed, packet []byte) {
 	t.Helper()
-	for _, way := range [][2]*compressedConn{{client, server}, {server, client}} {
+	for _, way := range [][2]*Compressed{{client, server}, {server, client}} {
 		if _, err := way[0].Write(packet); err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func exchange(t *testing.T, client, server *compressedConn, packet []byte) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []*compressedConn{client, server} {
+	for _, c := range []*Compressed{client, server} {
 		if err := c.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
 			t.Fatal(err)
 		}
@@ -344,16 +344,16 @@ func tcpPair(t testing.TB) (near, far net.Conn) {
 
 // FuzzCompressedRead compares what is read of any bytes with what a plain reading of the manual gives.
 func FuzzCompressedRead(f *testing.F) {
-	packet, _ := appendPacket(nil, 0, bytes.Repeat([]byte("0123456789"), 50))
+	packet, _ := AppendPacket(nil, 0, bytes.Repeat([]byte("0123456789"), 50))
 	for _, a := range both {
 		whole := compressed(f, a, packet)
-		f.Add(a.zstd, wrap(0, len(packet), whole))
-		f.Add(a.zstd, append(wrap(0, 0, packet[:7]), wrap(1, len(packet)-7, compressed(f, a, packet[7:]))...))
-		f.Add(a.zstd, append(wrap(0, len(packet), whole), wrap(0, len(packet)+1, whole)...))
-		f.Add(a.zstd, wrap(0, len(packet), compressed(f, a, make([]byte, 1<<20))))
+		f.Add(a.Zstd, wrap(0, len(packet), whole))
+		f.Add(a.Zstd, append(wrap(0, 0, packet[:7]), wrap(1, len(packet)-7, compressed(f, a, packet[7:]))...))
+		f.Add(a.Zstd, append(wrap(0, len(packet), whole), wrap(0, len(packet)+1, whole)...))
+		f.Add(a.Zstd, wrap(0, len(packet), compressed(f, a, make([]byte, 1<<20))))
 	}
 	f.Fuzz(func(t *testing.T, zstd bool, in []byte) {
-		a := compression{zstd: zstd, level: 3}
+		a := Compression{Zstd: zstd, Level: 3}
 		c := sent(a, in)
 		var got []byte
 		b := make([]byte, 100)
@@ -374,7 +374,7 @@ func FuzzCompressedRead(f *testing.F) {
 
 // plainRead reads all of a stream with the standard library's zlib or zstd's streaming decoder. It gives what comes before
 // the first fault, and whether there is none.
-func plainRead(a compression, in []byte) (out []byte, whole bool) {
+func plainRead(a Compression, in []byte) (out []byte, whole bool) {
 	next := byte(0)
 	for len(in) > 0 {
 		if len(in) < compressedHeaderSize {
@@ -406,11 +406,11 @@ func plainRead(a compression, in []byte) (out []byte, whole bool) {
 }
 
 // plainExpand gives at most one byte more than the size.
-func plainExpand(a compression, payload []byte, size int) ([]byte, error) {
+func plainExpand(a Compression, payload []byte, size int) ([]byte, error) {
 	src := bytes.NewReader(payload)
 	var r io.Reader
-	if a.zstd {
-		d, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxPayload)) // no server needs more for one packet
+	if a.Zstd {
+		d, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxPayload)) // no server needs more for one packet
 		if err != nil {
 			return nil, err
 		}
@@ -434,11 +434,11 @@ func plainExpand(a compression, payload []byte, size int) ([]byte, error) {
 func wholePackets(b []byte) bool {
 	continued := false
 	for len(b) > 0 {
-		if len(b) < headerSize || len(b) < headerSize+uint24(b) {
+		if len(b) < HeaderSize || len(b) < HeaderSize+uint24(b) {
 			return false
 		}
-		continued = uint24(b) == maxPayload
-		b = b[headerSize+uint24(b):]
+		continued = uint24(b) == MaxPayload
+		b = b[HeaderSize+uint24(b):]
 	}
 	return !continued
 }
@@ -451,15 +451,15 @@ func rows(n int) []byte {
 		row := fmt.Appendf([]byte{6}, "%06d", r.IntN(1e6))
 		row = append(append(row, 20), "customer's name here"...)
 		row = binary.LittleEndian.AppendUint16(append(row, 2), uint16(r.Uint32()))
-		b, sequence = appendPacket(b, sequence, row)
+		b, sequence = AppendPacket(b, sequence, row)
 	}
 	return b[:n]
 }
 
 func BenchmarkCompressedWrite(b *testing.B) {
-	for _, a := range []compression{{level: 6}, {zstd: true, level: 1}, {zstd: true, level: 3}, {zstd: true, level: 9}, {zstd: true, level: 22}} {
+	for _, a := range []Compression{{Level: 6}, {Zstd: true, Level: 1}, {Zstd: true, Level: 3}, {Zstd: true, Level: 9}, {Zstd: true, Level: 22}} {
 		for _, size := range []int{40, 1 << 10, 64 << 10} {
-			b.Run(fmt.Sprintf("zstd=%v/level=%d/%d", a.zstd, a.level, size), func(b *testing.B) {
+			b.Run(fmt.Sprintf("zstd=%v/level=%d/%d", a.Zstd, a.Level, size), func(b *testing.B) {
 				c := sent(a)
 				chunk := rows(size)
 				out := &c.Conn.(*stream).out
@@ -482,7 +482,7 @@ func BenchmarkCompressedRead(b *testing.B) {
 		for _, size := range []int{40, 1 << 10, 64 << 10} {
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
 				w := sent(a)
-				command, _ := appendPacket(nil, 0, rows(size-headerSize))
+				command, _ := AppendPacket(nil, 0, rows(size-HeaderSize))
 				if _, err := w.Write(command); err != nil {
 					b.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package proxy
+package wire
 
 import (
 	"bytes"
@@ -11,32 +11,32 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is what client and seqgate agreed on at login.
-type compression struct {
-	zstd  bool // else zlib
-	level int  // 1 to 22 for zstd, as the client asked; 6 for zlib
+// Compression is what client and seqgate agreed on at login.
+type Compression struct {
+	Zstd  bool // else zlib
+	Level int  // 1 to 22 for zstd, as the client asked; 6 for zlib
 }
 
 // maxRatio is how many bytes one compressed byte stands for at most: deflate
 // has 258 bytes in 2 bits, zstd a block of 128 KiB in 4 bytes.
-func (a compression) maxRatio() int {
-	if a.zstd {
+func (a Compression) maxRatio() int {
+	if a.Zstd {
 		return 128 << 10 / 4
 	}
 	return 1032
 }
 
 // compress appends src to dst, compressed.
-func (a compression) compress(dst, src []byte) ([]byte, error) {
-	if a.zstd {
-		return compressZstd(dst, src, a.level)
+func (a Compression) compress(dst, src []byte) ([]byte, error) {
+	if a.Zstd {
+		return compressZstd(dst, src, a.Level)
 	}
 	return compressZlib(dst, src)
 }
 
 // expand decompresses src, which has to fill dst to the byte.
-func (a compression) expand(dst, src []byte) error {
-	if a.zstd {
+func (a Compression) expand(dst, src []byte) error {
+	if a.Zstd {
 		return expandZstd(dst, src)
 	}
 	return expandZlib(dst, src)
@@ -44,8 +44,8 @@ func (a compression) expand(dst, src []byte) error {
 
 var errAnnounced = errors.New("not of the announced length")
 
-// zlibLevel is the servers' own.
-const zlibLevel = 6
+// ZlibLevel is the servers' own.
+const ZlibLevel = 6
 
 // Compressors and decompressors are large: they are in use only while one
 // payload is compressed, never while a connection waits.
@@ -71,7 +71,7 @@ func (a *appender) Write(b []byte) (int, error) {
 func compressZlib(dst, src []byte) ([]byte, error) {
 	z, ok := zlibWriters.Get().(*zlibWriter)
 	if !ok {
-		w, err := zlib.NewWriterLevel(nil, zlibLevel)
+		w, err := zlib.NewWriterLevel(nil, ZlibLevel)
 		if err != nil {
 			return dst, err
 		}
@@ -160,7 +160,7 @@ func expandZstd(dst, src []byte) error {
 	if !ok {
 		var err error
 		d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxMemory(maxPayload), zstd.WithDecodeAllCapLimit(true))
+			zstd.WithDecoderMaxMemory(MaxPayload), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return err
 		}

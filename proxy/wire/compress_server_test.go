@@ -1,4 +1,4 @@
-package proxy
+package wire
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ type compressedRelay struct {
 	done sync.WaitGroup
 
 	mu    sync.Mutex
-	used  []compression
+	used  []Compression
 	conns []net.Conn
 }
 
@@ -83,7 +83,7 @@ func (r *compressedRelay) serve(front net.Conn) {
 	r.mu.Lock()
 	r.used = append(r.used, a)
 	r.mu.Unlock()
-	client, server := newCompressedConn(front, a).(*compressedConn), newCompressedConn(back, a).(*compressedConn)
+	client, server := NewCompressed(front, a).(*Compressed), NewCompressed(back, a).(*Compressed)
 	r.done.Go(func() {
 		defer front.Close()
 		r.check("answers", copyAnswers(client, server))
@@ -99,8 +99,8 @@ func (r *compressedRelay) check(what string, err error) {
 
 // copyCommands makes one compressed packet of one, for in their answers the servers count the packets inside from the
 // number of compressed ones; and it restarts the numbers where the client restarted its own.
-func copyCommands(server, client *compressedConn) error {
-	b := make([]byte, maxPayload)
+func copyCommands(server, client *Compressed) error {
+	b := make([]byte, MaxPayload)
 	for {
 		begins := client.inside.between()
 		n, err := client.Read(b)
@@ -112,7 +112,7 @@ func copyCommands(server, client *compressedConn) error {
 		if err != nil {
 			return err
 		}
-		if begins && n >= headerSize && b[headerSize-1] == 0 {
+		if begins && n >= HeaderSize && b[HeaderSize-1] == 0 {
 			server.sequence.Store(0)
 		}
 		if _, err := server.Write(b[:n]); err != nil {
@@ -121,8 +121,8 @@ func copyCommands(server, client *compressedConn) error {
 	}
 }
 
-func copyAnswers(client, server *compressedConn) error {
-	b := make([]byte, largeBuffer)
+func copyAnswers(client, server *Compressed) error {
+	b := make([]byte, LargeBuffer)
 	for {
 		n, err := server.Read(b)
 		if err != nil {
@@ -135,16 +135,16 @@ func copyAnswers(client, server *compressedConn) error {
 }
 
 // relayLogin passes the handshake on, and tells what compression was agreed on.
-func relayLogin(front, back net.Conn) (a compression, err error) {
-	f, b := newWire(front), newWire(back)
-	pass := func(from, to *wire) (payload []byte, err error) {
-		payload, size, _, err := from.packet(maxStatement)
+func relayLogin(front, back net.Conn) (a Compression, err error) {
+	f, b := NewConn(front), NewConn(back)
+	pass := func(from, to *Conn) (payload []byte, err error) {
+		payload, size, _, err := from.Packet(64 << 20)
 		if err != nil {
 			return nil, err
 		}
 		payload = bytes.Clone(payload)
-		_, err = to.Write(from.unread()[:size])
-		from.skip(size)
+		_, err = to.Write(from.Unread()[:size])
+		from.Skip(size)
 		return payload, err
 	}
 	if _, err := pass(b, f); err != nil {
@@ -155,19 +155,19 @@ func relayLogin(front, back net.Conn) (a compression, err error) {
 		return a, err
 	}
 	flags := binary.LittleEndian.Uint32(response)
-	a = compression{level: 6}
+	a = Compression{Level: 6}
 	if flags&mysql.CLIENT_COMPRESS == 0 {
-		a = compression{zstd: flags&mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM != 0, level: int(response[len(response)-1])}
-		if !a.zstd {
+		a = Compression{Zstd: flags&mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM != 0, Level: int(response[len(response)-1])}
+		if !a.Zstd {
 			return a, errors.New("no compression")
 		}
 	}
 	for {
 		p, err := pass(b, f)
 		switch {
-		case err != nil || first(p) == mysql.OK_HEADER:
+		case err != nil || First(p) == mysql.OK_HEADER:
 			return a, err
-		case first(p) == mysql.ERR_HEADER:
+		case First(p) == mysql.ERR_HEADER:
 			return a, fmt.Errorf("refused: %q", p)
 		case len(p) == 2 && p[0] == 1 && p[1] == 3: // of caching_sha2_password: OK follows
 			continue
@@ -201,11 +201,11 @@ func TestCompressedClientsAndServers(t *testing.T) {
 			return
 		}
 		t.Run("go-mysql zstd", func(t *testing.T) { compressedGoMySQL(t, r, s, mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM) })
-		for _, want := range []compression{{level: 6}, {zstd: true, level: 1}, {zstd: true, level: 9}} {
+		for _, want := range []Compression{{Level: 6}, {Zstd: true, Level: 1}, {Zstd: true, Level: 9}} {
 			t.Run(fmt.Sprintf("command line %+v", want), func(t *testing.T) {
 				algorithm := []string{"--compression-algorithms=zlib"}
-				if want.zstd {
-					algorithm = []string{"--compression-algorithms=zstd", fmt.Sprint("--zstd-compression-level=", want.level)}
+				if want.Zstd {
+					algorithm = []string{"--compression-algorithms=zstd", fmt.Sprint("--zstd-compression-level=", want.Level)}
 				}
 				tool := os.Getenv("SEQGATE_TEST_MYSQL97")
 				compressedCommandLine(t, r, s, tool, append([]string{"client", "--ssl-mode=DISABLED"}, algorithm...)...)

@@ -1,4 +1,4 @@
-package proxy
+package wire
 
 import (
 	"errors"
@@ -21,17 +21,17 @@ var (
 	errUncompress = mysql.NewDefaultError(mysql.ER_NET_UNCOMPRESS_ERROR)
 )
 
-// compressedConn is a connection to a client that asked for compression
+// Compressed is a connection to a client that asked for compression
 // ("Compressed Packet" page of the MySQL manual). Packets are read from it and
 // written to it as if they came plain: the compressed packets around them may
 // hold a part of one or several. It holds a buffer only while there are bytes
 // that came and were not read.
-type compressedConn struct {
+type Compressed struct {
 	net.Conn
-	compression
-	in       *wire         // the compressed packets
+	Compression
+	in       *Conn         // the compressed packets
 	sequence atomic.Uint32 // the next one's number, whichever side sends it
-	opened   atomic.Uint32 // the number of the one that was read last
+	Opened   atomic.Uint32 // the number of the one that was read last
 	inside   packetEnds
 
 	stored int     // bytes left of a payload that is stored as it is
@@ -39,19 +39,19 @@ type compressedConn struct {
 	pooled *[]byte // what rest stands in; nil: in memory of its own
 }
 
-// newCompressedConn gives the connection that follows c's login.
-func newCompressedConn(c net.Conn, a compression) net.Conn {
-	in := newWire(c)
+// NewCompressed gives the connection that follows c's login.
+func NewCompressed(c net.Conn, a Compression) net.Conn {
+	in := NewConn(c)
 	in.inner = true
-	return &compressedConn{Conn: c, compression: a, in: in}
+	return &Compressed{Conn: c, Compression: a, in: in}
 }
 
 // NetConn gives the connection underneath.
-func (c *compressedConn) NetConn() net.Conn { return c.Conn }
+func (c *Compressed) NetConn() net.Conn { return c.Conn }
 
 // Read gives bytes of one compressed packet at a time, so that an answer's
 // numbers go on from the command's own where several commands have come.
-func (c *compressedConn) Read(b []byte) (int, error) {
+func (c *Compressed) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
@@ -62,11 +62,11 @@ func (c *compressedConn) Read(b []byte) (int, error) {
 	}
 	var n int
 	if c.stored > 0 {
-		if err := c.in.need(1); err != nil {
+		if err := c.in.Need(1); err != nil {
 			return 0, cutShort(err)
 		}
-		n = copy(b, c.in.unread()[:min(c.stored, len(c.in.unread()))])
-		c.in.skip(n)
+		n = copy(b, c.in.Unread()[:min(c.stored, len(c.in.Unread()))])
+		c.in.Skip(n)
 		c.stored -= n
 	} else {
 		n = copy(b, c.rest)
@@ -81,23 +81,23 @@ func (c *compressedConn) Read(b []byte) (int, error) {
 
 // open begins the next compressed packet. One that is refused stays unread, so
 // that nothing behind it is ever taken.
-func (c *compressedConn) open() error {
-	if err := c.in.need(compressedHeaderSize); err != nil {
+func (c *Compressed) open() error {
+	if err := c.in.Need(compressedHeaderSize); err != nil {
 		return err
 	}
-	h := c.in.unread()
+	h := c.in.Unread()
 	length, sequence, size := uint24(h), uint32(h[3]), uint24(h[4:])
 	if next := c.sequence.Load() & 0xff; sequence != next && (sequence != 0 || !c.inside.between()) {
 		return fmt.Errorf("compressed packet %d instead of %d: %w", sequence, next, errOutOfOrder)
 	}
 	if size == 0 {
 		c.stored = length
-		c.in.skip(compressedHeaderSize)
+		c.in.Skip(compressedHeaderSize)
 	} else if err := c.decompress(length, size); err != nil {
 		return err
 	}
 	c.sequence.Store(sequence + 1)
-	c.opened.Store(sequence)
+	c.Opened.Store(sequence)
 	return nil
 }
 
@@ -113,29 +113,29 @@ func cutShort(err error) error {
 // decompress takes a compressed packet whose payload has the given length, and
 // announces size bytes. These are not believed before the payload has come and
 // is long enough for them.
-func (c *compressedConn) decompress(length, size int) error {
+func (c *Compressed) decompress(length, size int) error {
 	if size > length*c.maxRatio() {
 		return fmt.Errorf("%d bytes announced as %d: %w", length, size, errUncompress)
 	}
-	if err := c.in.need(compressedHeaderSize + length); err != nil {
+	if err := c.in.Need(compressedHeaderSize + length); err != nil {
 		return err
 	}
-	payload := c.in.unread()[compressedHeaderSize : compressedHeaderSize+length]
+	payload := c.in.Unread()[compressedHeaderSize : compressedHeaderSize+length]
 	rest, pooled := borrow(size)
 	if err := c.expand(rest, payload); err != nil {
 		recycle(pooled)
 		return fmt.Errorf("%v: %w", err, errUncompress) // an io.EOF in err is none of the connection
 	}
 	c.rest, c.pooled = rest, pooled
-	c.in.skip(compressedHeaderSize + length)
+	c.in.Skip(compressedHeaderSize + length)
 	return nil
 }
 
 // Write sends b in as few compressed packets as hold it.
-func (c *compressedConn) Write(b []byte) (int, error) {
+func (c *Compressed) Write(b []byte) (int, error) {
 	written := 0
 	for written < len(b) {
-		payload := b[written:min(len(b), written+maxPayload)]
+		payload := b[written:min(len(b), written+MaxPayload)]
 		if err := c.writePacket(payload); err != nil {
 			return written, err
 		}
@@ -144,8 +144,8 @@ func (c *compressedConn) Write(b []byte) (int, error) {
 	return written, nil
 }
 
-func (c *compressedConn) writePacket(payload []byte) error {
-	buf, pooled := borrow(min(compressedHeaderSize+len(payload), largeBuffer))
+func (c *Compressed) writePacket(payload []byte) error {
+	buf, pooled := borrow(min(compressedHeaderSize+len(payload), LargeBuffer))
 	defer recycle(pooled)
 	packet, size := buf[:compressedHeaderSize], 0
 	if len(payload) >= minCompressed {
@@ -168,7 +168,7 @@ func (c *compressedConn) writePacket(payload []byte) error {
 // packetEnds follows the packets inside a client's compressed packets: where
 // they end a command may begin, with which the numbers begin anew.
 type packetEnds struct {
-	header    [headerSize]byte
+	header    [HeaderSize]byte
 	got       int // bytes of header
 	left      int // bytes of the payload that are still to come
 	continued bool
@@ -187,9 +187,9 @@ func (p *packetEnds) pass(b []byte) {
 		}
 		n := copy(p.header[p.got:], b)
 		b = b[n:]
-		if p.got += n; p.got == headerSize {
+		if p.got += n; p.got == HeaderSize {
 			p.got, p.left = 0, uint24(p.header[:])
-			p.continued = p.left == maxPayload
+			p.continued = p.left == MaxPayload
 		}
 	}
 }
@@ -198,9 +198,9 @@ func (p *packetEnds) pass(b []byte) {
 // recycle takes it back.
 func borrow(n int) (b []byte, pooled *[]byte) {
 	switch {
-	case n <= smallBuffer:
+	case n <= SmallBuffer:
 		pooled = smallBuffers.Get().(*[]byte)
-	case n <= largeBuffer:
+	case n <= LargeBuffer:
 		pooled = largeBuffers.Get().(*[]byte)
 	default:
 		return make([]byte, n), nil
@@ -211,3 +211,8 @@ func borrow(n int) (b []byte, pooled *[]byte) {
 func uint24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
 func putUint24(b []byte, n int) { b[0], b[1], b[2] = byte(n), byte(n>>8), byte(n>>16) }
+
+// hasBegun reports whether a part of a compressed packet has come.
+func (c *Compressed) hasBegun() bool {
+	return c.stored > 0 || len(c.rest) > 0 || len(c.in.Unread()) > 0
+}

@@ -1,0 +1,26 @@
+package wire
+
+import "github.com/go-mysql-org/go-mysql/mysql"
+
+// LengthEncoded reads a length-encoded number; size is 0 when b is too short, or does
+// not begin with one.
+func LengthEncoded(b []byte) (n uint64, null bool, size int) {
+	if len(b) == 0 {
+		return 0, false, 0
+	}
+	width := 1
+	switch b[0] {
+	case 0xfc:
+		width = 3
+	case 0xfd:
+		width = 4
+	case 0xfe:
+		width = 9
+	case 0xff:
+		return 0, false, 0
+	}
+	if width > len(b) {
+		return 0, false, 0
+	}
+	return mysql.LengthEncodedInt(b)
+}
