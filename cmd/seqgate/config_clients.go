@@ -112,7 +112,7 @@ func (r *configReader) users(v value) []User {
 
 // rightsGone is told for a key that former versions had. Only the servers can judge what a statement may do.
 const rightsGone = "rights are the servers' now: write account: {user: NAME, password_env: VARIABLE}, an account of the servers that has " +
-	"the GRANTs which the user is to have (docs/operating.md), and vschema_ddl: true for who may use ALTER VSCHEMA"
+	"the GRANTs which the user is to have (docs/security.md), and vschema_ddl: true for who may use ALTER VSCHEMA"
 
 // authPlugins are the ways to prove a password, the default first.
 var authPlugins = []string{"caching_sha2_password", "mysql_native_password"}

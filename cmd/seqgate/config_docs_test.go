@@ -95,7 +95,7 @@ var (
 	// sampleFallback is what the line of a key's facts says already, where it ends the comment.
 	sampleFallback = regexp.MustCompile(`\s+Default: [^.]+(?:\.[a-z][^.]*)*\.\s*$`)
 	sampleItem     = regexp.MustCompile(`^  ([a-z_]+: (?:\{.*?\}|\S+)) +(.*)$`)
-	sampleFile     = regexp.MustCompile(`docs/(\w[-\w]*\.md)`)
+	sampleFile     = regexp.MustCompile(`docs/((\w[-\w]*)\.md(?:#[-\w]+)?)`)
 	sampleReload   = regexp.MustCompile(` ?(?:Not reloadable|Reloaded)\.`)
 )
 
@@ -164,7 +164,7 @@ func (e sampleEntry) about() string {
 	}
 	text := sampleReload.ReplaceAllString(b.String(), "")
 	text = strings.TrimSpace(sampleFallback.ReplaceAllString(text, ""))
-	text = sampleFile.ReplaceAllString(text, "[$1]($1)")
+	text = sampleFile.ReplaceAllString(text, "[$2]($1)")
 	if len(e.examples) > 0 {
 		text += "\n\n```yaml\n"
 		indent := ""

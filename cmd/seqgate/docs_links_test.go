@@ -150,9 +150,9 @@ var (
 // ownTables are names that are no metrics: tables that seqgate makes.
 var ownTables = names{"seqgate_servers": true, "seqgate_workers": true, "seqgate_transactions": true, "seqgate_used": true}
 
-// Metrics and alerts that the docs name exist: those of docs/metrics.md, which another test holds to the code.
+// Metrics and alerts that the docs name exist: those of docs/operating.md, which another test holds to the code.
 func TestDocsMetrics(t *testing.T) {
-	list, err := os.ReadFile(root + "/docs/metrics.md")
+	list, err := os.ReadFile(root + "/docs/operating.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ var sqlPages = map[string]*sqlPage{
 			"msg_seq":  {"type": "sequence"}}}}}`,
 		rows: 1,
 	},
-	"docs/tracing.md": {
+	"docs/operating.md": {
 		tables: []string{"CREATE TABLE users (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(64))"},
 		vschema: `{"keyspaces": {"main": {"tables": {
 			"users": {"auto_increment": {"column": "id", "sequence": "users_seq"}}, "users_seq": {"type": "sequence"}}}}}`,

@@ -19,8 +19,7 @@ import (
 
 // notChecked are blocks that nothing here can check, by their page and how they begin, with the reason.
 var notChecked = map[string]string{
-	"docs/metrics.md # prometheus.yml":    "Prometheus's file; TestAlertRules and TestDashboard run the project's own against a real one",
-	"docs/status-page.md scrape_configs:": "Prometheus's file",
+	"docs/operating.md # prometheus.yml":    "Prometheus's file; TestAlertRules and TestDashboard run the project's own against a real one",
 	`docs/api.md {"error":`:               "an answer; the tests of proxy/idapi hold the form",
 	`docs/operating.md {"reloaded":`:      "an answer; TestReloadConfig holds the form",
 }

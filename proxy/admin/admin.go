@@ -43,13 +43,13 @@ type Config struct {
 
 // New gives the handler of the admin address.
 //
-//	GET /           the status page, with more at /sessions and /vschema (docs/status-page.md)
+//	GET /           the status page, with more at /sessions and /vschema (docs/operating.md)
 //	GET /livez      200 as long as the process answers
 //	GET /readyz     200 while clients are taken, 503 once seqgate drains; /readyz?servers also 503 with the reason while a
 //	                server of a shard is not known to answer
 //	GET /sequences  the sequences of this process, as JSON
 //	GET /keyed      those that count by key, as JSON
-//	GET /metrics    all that there is to count, in Prometheus's text format (docs/metrics.md)
+//	GET /metrics    all that there is to count, in Prometheus's text format (docs/operating.md)
 //	POST /-/reload  reads the configuration and its files again, for clients on the same machine: 200 with a
 //	                ReloadReport as JSON, or 422 with what is wrong
 func New(cfg Config) http.Handler {

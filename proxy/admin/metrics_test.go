@@ -22,7 +22,7 @@ import (
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
-var update = flag.Bool("update", false, "write the list of metrics in docs/metrics.md from what the code does now")
+var update = flag.Bool("update", false, "write the list of metrics in docs/operating.md from what the code does now")
 
 // busy is a configuration that has something to tell of everything.
 func busy() Config {
@@ -160,9 +160,9 @@ const (
 	listEnd   = "<!-- the list ends -->\n"
 )
 
-// docs/metrics.md has all metrics, as the code has them.
+// docs/operating.md has all metrics, as the code has them.
 func TestMetricsInDocs(t *testing.T) {
-	const path = "../../docs/metrics.md"
+	const path = "../../docs/operating.md"
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

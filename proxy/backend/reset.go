@@ -51,7 +51,7 @@ func (c *Conn) reset() error {
 }
 
 // beforeReset are commands for what COM_RESET_CONNECTION leaves behind. It
-// takes away the traces of these commands in turn. (docs/pooling.md lists both.)
+// takes away the traces of these commands in turn. (docs/internals/protocol.md lists both.)
 func (c *Conn) beforeReset() []resetCommand {
 	// Fails in an XA transaction, also in a prepared one.
 	commands := []resetCommand{sql("ROLLBACK AND NO CHAIN NO RELEASE")}
