@@ -38,7 +38,7 @@ var sqlPages = map[string]*sqlPage{
 		vschema: `{"keyspaces": {"main": {"tables": {
 			"users": {"auto_increment": {"column": "id", "sequence": "users_seq"}}, "users_seq": {"type": "sequence"}}}}}`,
 	},
-	"docs/worker-ids.md": {
+	"docs/generators.md": {
 		vschema: `{"keyspaces": {"main": {"generators": {"flake": {"type": "snowflake", "params": {"layout": "twitter"}}}}}}`,
 		first:   "SELECT NEXT VALUE FROM flake",
 		rows:    1,
