@@ -88,20 +88,25 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 	case t.user != s.user:
 		return false, mysql.NewDefaultError(mysql.ER_KILL_DENIED_ERROR, id)
 	}
+	ctx, cancel := context.WithTimeout(s.ctx, killTimeout)
+	defer cancel()
+	return true, s.srv.end(ctx, t, query)
+}
+
+// end ends a session, or with query the statement that it runs.
+func (s *Server) end(ctx context.Context, t killTarget, query bool) error {
 	if !query {
 		t.session.killed.Store(true)
 	}
 	threadID := t.session.threadID.Load()
 	if threadID == 0 && t.router == nil { // it has no connection: nothing runs
 		wire.Interrupt(t.client)
-		return true, nil
+		return nil
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, killTimeout)
-	defer cancel()
 	if t.router != nil {
-		return true, t.router.killLegs(ctx, query)
+		return t.router.killLegs(ctx, query)
 	}
-	db, err := s.srv.asking(t.keyspace, t.account)
+	db, err := s.asking(t.keyspace, t.account)
 	if err == nil {
 		err = t.session.thread().kill(ctx, db, query)
 	}
@@ -109,7 +114,7 @@ func (s *session) kill(id uint64, query bool) (done bool, err error) {
 		t.session.cutLeg(threadID)
 		err = nil
 	}
-	return true, err
+	return err
 }
 
 // isOwnID reports whether an id is that of the session itself, or of its thread.
