@@ -32,7 +32,10 @@ func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 		return sequence.Settings{}, fmt.Errorf("generator %s is a %s, which only seqgate itself serves", name, g.Type)
 	}
 	store, err := s.row()
-	return sequence.Settings{Store: store}, err
+	if err != nil {
+		return sequence.Settings{}, err
+	}
+	return sequence.Settings{Store: sequence.Marking(store, s.keyspace.Refills)}, nil
 }
 
 // generator gives the generator of the vschema with that name; nil for none.

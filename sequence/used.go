@@ -31,11 +31,11 @@ func WasUsed(ctx context.Context, db *sql.DB, database, name string) (used bool,
 	return used, err
 }
 
-// MarkUsed notes for good that processes may hold ids of a sequence. db is a pool from [NewPool] whose user may create
-// tables.
+// MarkUsed notes for good that processes may hold ids of a sequence. db is a pool from [NewPool] whose user may write to
+// [UsedTable], and create it where it is missing.
 func MarkUsed(ctx context.Context, db *sql.DB, database, name string) error {
 	return onTable(ctx, db, Request{Database: database, Table: name}, func(t table) error {
-		if err := t.exec(ctx, UsedTableSQL(database)); err != nil {
+		if used, err := t.wasUsed(ctx); used || err != nil {
 			return err
 		}
 		return t.markUsed(ctx)
@@ -61,8 +61,17 @@ func (t table) wasUsed(ctx context.Context) (bool, error) {
 	return n > 0, nil
 }
 
+// markUsed makes the table first where it is missing: with it there, the right to insert is enough.
 func (t table) markUsed(ctx context.Context) error {
-	return t.exec(ctx, fmt.Sprintf("INSERT IGNORE INTO %s (sequence) VALUES (%s)", t.sqlUsed(), quotedText(strings.ToLower(t.Table))))
+	mark := fmt.Sprintf("INSERT IGNORE INTO %s (sequence) VALUES (%s)", t.sqlUsed(), quotedText(strings.ToLower(t.Table)))
+	err := t.exec(ctx, mark)
+	if !isAnswer(err, 1146) { // ER_NO_SUCH_TABLE
+		return err
+	}
+	if err := t.exec(ctx, UsedTableSQL(t.Database)); err != nil {
+		return err
+	}
+	return t.exec(ctx, mark)
 }
 
 // announce marks the sequence as used if its row is there, before the first id is taken of it, and reports whether there is
@@ -78,9 +87,6 @@ func (t table) announce(ctx context.Context) (found bool, err error) {
 	}
 	if err != nil {
 		return false, nil // what is missing or wrong, the attempt to reserve tells
-	}
-	if err := t.exec(ctx, UsedTableSQL(t.Database)); err != nil {
-		return true, unlessDenied(err)
 	}
 	return true, unlessDenied(t.markUsed(ctx))
 }

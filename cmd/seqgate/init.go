@@ -164,6 +164,9 @@ func (s seeder) run(ctx context.Context, seeds []seed) error {
 		default:
 			d.err = s.raise(ctx, d)
 		}
+		if d.err == nil {
+			d.err = s.mark(ctx, d.sequence)
+		}
 		if d.err != nil {
 			errs = append(errs, fmt.Errorf("sequence %s: %w", d.sequence, d.err))
 		}

@@ -32,9 +32,32 @@ func (s seeder) neverUsed(ctx context.Context, at *server, table string) error {
 		return nil
 	}
 	used, err := sequence.WasUsed(ctx, at.db, at.database, table)
-	if err == nil && used {
+	if err != nil || !used {
+		return err
+	}
+	var there int // another init may have made it since the tables were read
+	err = at.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", at.database, table).Scan(&there)
+	if err == nil && there == 0 {
 		err = errors.New("the table is gone, and processes that run may hold ids of the sequence in memory, which would be given again: " +
 			"stop every seqgate that uses it, and run seqgate init --stopped")
+	}
+	return err
+}
+
+// mark notes that the sequence is used, so that one whose table is dropped is not made anew below what processes hold in
+// memory. A user without the right to that makes sequences all the same, and is told.
+func (s seeder) mark(ctx context.Context, name tableName) error {
+	if s.dryRun || s.cluster.isStriped(name) {
+		return nil
+	}
+	at, err := s.cluster.server(name.keyspace)
+	if err != nil {
+		return err
+	}
+	err = sequence.MarkUsed(ctx, at.db, at.database, name.table)
+	if serverError(err, 1142) || serverError(err, 1044) { // ER_TABLEACCESS_DENIED_ERROR, ER_DBACCESS_DENIED_ERROR
+		return s.note("%s: that it is used could not be noted in the table %s (%v): should its table be dropped, "+
+			"stop every seqgate that uses it before the next seqgate init, which could not know", name, sequence.UsedTable, err)
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/sequence"
 )
 
 // What is gone is not made anew while processes may hold ids of it in memory.
@@ -17,20 +16,13 @@ func TestInitGone(t *testing.T) {
 			{"row", "DELETE FROM t_seq", "there is no row with id = 0"},
 			{"next_id", "UPDATE t_seq SET next_id = NULL", "there is no row with id = 0 that says which ids were given"},
 			{"table", "DROP TABLE t_seq", "the table is gone"},
+			{"keyed table", "DROP TABLE m_seq", "the table is gone"},
 			{"section", "DELETE FROM m_seq WHERE id = 3", "processes that run may hold values of those sections"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				p := newPlace(t, s, keyedPlace, "CREATE TABLE t (id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (10)",
 					"CREATE TABLE messages (u BIGINT, n BIGINT, PRIMARY KEY (u, n))")
 				if _, err := p.run(initCommand); err != nil {
-					t.Fatal(err)
-				}
-				db, err := sequence.OpenPool(s.DSN(p.name))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer db.Close()
-				if err := sequence.MarkUsed(t.Context(), db, p.name, "t_seq"); err != nil { // as a process with auto_create does
 					t.Fatal(err)
 				}
 				p.exec(tt.damage)

@@ -132,6 +132,11 @@ func (s seeder) seedKeyed(ctx context.Context, d seed) error {
 	case errors.Is(err, sequence.ErrNoRow) && !s.stopped:
 		return fmt.Errorf("%w; processes that run may hold values of those sections in memory: stop every seqgate that uses it, and run seqgate init --stopped", err)
 	}
+	if errors.Is(err, sequence.ErrNoTable) {
+		if err := s.neverUsed(ctx, at, d.sequence.table); err != nil {
+			return err
+		}
+	}
 	if d.free, err = s.cluster.free(ctx, d.binding); err != nil {
 		return err
 	}

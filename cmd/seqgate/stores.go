@@ -54,8 +54,12 @@ func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspa
 		return s.striped(name)
 	}
 	store, err := sequence.NewStore(string(own.Refill), k.Refills)
-	if cfg := s.vschema.config(); err != nil || !cfg.Sequences.AutoCreate || cfg.isKeyed(name.Keyspace, name.Table) {
+	cfg := s.vschema.config()
+	switch {
+	case err != nil || cfg.isKeyed(name.Keyspace, name.Table):
 		return store, err
+	case !cfg.Sequences.AutoCreate:
+		return sequence.Marking(store, k.Refills), nil
 	}
 	return sequence.AutoCreate(store, k.Refills, func(ctx context.Context) (next, cache int64, err error) {
 		if s.dropped(name) { // its ids would be given again
