@@ -110,7 +110,7 @@ func (s *Server) end(ctx context.Context, t killTarget, query bool) error {
 	if err == nil {
 		err = t.session.thread().kill(ctx, db, query)
 	}
-	if errors.Is(err, errOtherServer) {
+	if errors.Is(err, errOtherServer) || errors.Is(err, errUnsure) && !query {
 		t.session.cutLeg(threadID)
 		err = nil
 	}

@@ -17,6 +17,12 @@ import (
 // its id is nobody's there, or a stranger's.
 var errOtherServer = errors.New("the connection for a KILL leads to another server of the cluster")
 
+// errUnsure: outside of clusters, too, a connection for a KILL may lead to another server, behind a load balancer or a name.
+// Where ports do not tell, as behind NAT, the thread with the session's id may be anybody's.
+var errUnsure = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+	"seqgate does not support this KILL: something between it and the server, as NAT or a load balancer, hides which connection there is whose, "+
+		"so that another's might be hit; use KILL at the server itself, or KILL CONNECTION here, which cuts the session off")
+
 // thread is a session's connection as its server knows it.
 type thread struct {
 	id   uint32
@@ -38,7 +44,8 @@ func (c *serverConn) thread() thread {
 }
 
 // kill ends a connection at its server, or what runs on it, over one of db's, after it has made sure that this leads to the
-// same server. With query it leaves one alone that runs nothing: it would be the next statement that is hit.
+// same server: else the error is errOtherServer or errUnsure, and nobody was hit. With query it leaves one alone that runs
+// nothing: it would be the next statement that is hit.
 func (t thread) kill(ctx context.Context, db *sql.DB, query bool) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -54,6 +61,7 @@ func (t thread) kill(ctx context.Context, db *sql.DB, query bool) error {
 		if several, err := isCluster(ctx, conn); err != nil || several {
 			return errors.Join(err, errOtherServer)
 		}
+		return errUnsure
 	}
 	what := "KILL"
 	if query {

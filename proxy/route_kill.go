@@ -42,6 +42,9 @@ func (r *router) killLegs(ctx context.Context, query bool) error {
 	asked.Wait()
 	frozen := false
 	for i, t := range threads {
+		if query && errors.Is(errs[i], errUnsure) {
+			continue
+		}
 		if number, _, _ := sequence.ServerError(errs[i]); errs[i] != nil && number == 0 {
 			t.leg.cutLeg(t.id)
 			frozen, errs[i] = true, nil
