@@ -45,6 +45,7 @@ type catalog struct {
 	log       *slog.Logger
 	now       func() time.Time
 
+	servers identities
 	flight  singleflight.Group
 	mu      sync.RWMutex
 	entries map[catalogKey]*catalogEntry
@@ -161,17 +162,30 @@ func (c *catalog) latestAsked(shards []*Keyspace, table string) []*Keyspace {
 }
 
 // owner gives the keyspace that a database belongs to: the session's own, or
-// another one on the same server.
-func (c *catalog) owner(k *Keyspace, schema string) *Keyspace {
+// another one on the same server, by whichever address. The servers are asked
+// only where a database of that name is configured under another address.
+func (c *catalog) owner(ctx context.Context, k *Keyspace, schema string) (*Keyspace, error) {
 	if schema == k.Database {
-		return k
+		return k, nil
 	}
+	var elsewhere []*Keyspace
 	for _, other := range c.keyspaces {
-		if strings.EqualFold(other.Database, schema) && other.Backend.Addr == k.Backend.Addr {
-			return other
+		switch {
+		case !strings.EqualFold(other.Database, schema):
+		case other.Backend.Addr == k.Backend.Addr:
+			return other, nil
+		default:
+			elsewhere = append(elsewhere, other)
 		}
 	}
-	return k
+	for _, other := range elsewhere {
+		if same, err := c.sameServer(ctx, k, other); err != nil {
+			return nil, &describeError{schema, err}
+		} else if same {
+			return other, nil
+		}
+	}
+	return k, nil
 }
 
 // bind works out what follows from a description.

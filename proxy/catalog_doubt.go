@@ -71,7 +71,11 @@ func (e *catalogEntry) countsByItself() bool {
 
 // Binding gives how the ids of a table are made, nil when it has no sequence.
 func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
-	e, err := c.find(ctx, c.owner(k, schema), schema, table, true)
+	k, err := c.owner(ctx, k, schema)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.find(ctx, k, schema, table, true)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +86,10 @@ func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string
 // client's session.
 func (f *filler) tableBinding(schema, table string) (*Binding, error) {
 	f.unfilled = nil
-	k := f.srv.catalog.owner(f.keyspace, schema)
+	k, err := f.srv.catalog.owner(f.ctx, f.keyspace, schema)
+	if err != nil {
+		return nil, err
+	}
 	e, err := f.srv.catalog.find(f.ctx, k, schema, table, true)
 	if err != nil {
 		return nil, err

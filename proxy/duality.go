@@ -146,7 +146,11 @@ func (c *catalog) askDuality(ctx context.Context, k *Keyspace, alone bool) ([]du
 	}
 	var views []dualityView
 	for _, n := range all {
-		e, err := c.find(ctx, c.owner(k, n.table.schema), n.table.schema, n.table.table, true)
+		owner, err := c.owner(ctx, k, n.table.schema)
+		if err != nil {
+			return nil, err
+		}
+		e, err := c.find(ctx, owner, n.table.schema, n.table.table, true)
 		if err != nil {
 			return nil, err
 		}

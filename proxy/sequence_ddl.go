@@ -340,8 +340,14 @@ func (c *catalog) filledFrom(ctx context.Context, k *Keyspace, schema, name stri
 		candidates = append(candidates, candidate{k, schema, table})
 	}
 	for _, other := range c.keyspaces {
-		if other.Backend.Addr == k.Backend.Addr {
-			for _, t := range filledTables(v, other) {
+		filled := filledTables(v, other)
+		if len(filled) == 0 {
+			continue
+		}
+		if same, err := c.sameServer(ctx, k, other); err != nil {
+			return "", &describeError{schema + "." + name, err}
+		} else if same {
+			for _, t := range filled {
 				candidates = append(candidates, candidate{other, other.Database, t.Name})
 			}
 		}

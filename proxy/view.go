@@ -34,7 +34,11 @@ func (c *catalog) bindView(ctx context.Context, e *catalogEntry, k *Keyspace, sc
 // bindUnder refuses INSERTs through something that stands for other tables, where one of them has a sequence.
 func (c *catalog) bindUnder(ctx context.Context, e *catalogEntry, k *Keyspace, tables []target, through string) error {
 	for _, t := range tables {
-		under, err := c.find(ctx, c.owner(k, t.schema), t.schema, t.table, true)
+		owner, err := c.owner(ctx, k, t.schema)
+		if err != nil {
+			return err
+		}
+		under, err := c.find(ctx, owner, t.schema, t.table, true)
 		if err != nil {
 			return err
 		}
