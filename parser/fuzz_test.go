@@ -311,7 +311,12 @@ func FuzzSniff(f *testing.F) {
 		MayPrepare(text)
 		MentionsLastInsertID(text)
 		writes, complete := Writes(nil, text, m)
-		want, ok := LoadTarget(text, m)
+		var want Table
+		load, err := ParseLoad(text, m)
+		ok := err == nil
+		if ok {
+			want = Table{Schema: load.Schema, Name: load.Table}
+		}
 		var s InsertStmt
 		if err := s.ParseTarget(text, m); err == nil {
 			want, ok = Table{Schema: s.Schema, Name: s.Table}, true

@@ -132,24 +132,3 @@ func escapeWidth(text []byte) int {
 	}
 	return 1
 }
-
-// LoadTarget returns the table of a LOAD DATA or LOAD XML. It reports false for
-// any other text and one that cannot be read with certainty.
-func LoadTarget(sql []byte, m Mode) (Table, bool) {
-	s := newScanner(sql, m)
-	if t := s.next(); !s.is(t, "load") {
-		return Table{}, false
-	}
-	for {
-		switch t := s.next(); {
-		case t == tokenEOF, t == tokenInvalid, t == tokenVersion, t == ';':
-			return Table{}, false
-		case s.is(t, "into"):
-			if t = s.next(); !s.is(t, "table") {
-				return Table{}, false
-			}
-			table, next, ok := s.tableName(s.next(), m.Charset)
-			return table, ok && next != tokenVersion && next != tokenInvalid
-		}
-	}
-}

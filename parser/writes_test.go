@@ -71,30 +71,6 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-func TestLoadTarget(t *testing.T) {
-	tests := []struct {
-		sql  string
-		want Table
-		ok   bool
-	}{
-		{"load data infile 'x' into table ua", Table{Name: "ua"}, true},
-		{"load data local infile 'into table x' replace into table main.ua fields terminated by ','", Table{"main", "ua"}, true},
-		{"load xml concurrent infile 'x' ignore into table `ua` (@a, b) set c = @a", Table{Name: "ua"}, true},
-		{"load data infile 'x' into ua", Table{}, false},
-		{"load data infile 'x", Table{}, false},
-		{"load data infile 'x' /*!40000 ignore */ into table ua", Table{}, false},
-		{"insert into ua values (1)", Table{}, false},
-	}
-	for _, test := range tests {
-		t.Run(test.sql, func(t *testing.T) {
-			got, ok := LoadTarget([]byte(test.sql), Mode{})
-			if ok != test.ok || ok && got != test.want {
-				t.Errorf("LoadTarget = %v, %v, want %v, %v", got, ok, test.want, test.ok)
-			}
-		})
-	}
-}
-
 func TestUseTarget(t *testing.T) {
 	tests := []struct{ sql, want string }{
 		{"use db", "db"}, {"USE `d b`;", "d b"}, {"/* c */ use db -- x", "db"}, {"use db x", ""}, {"use", ""}, {"use 'db'", ""}, {"select 1", ""},
