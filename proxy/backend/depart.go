@@ -84,22 +84,23 @@ func counts(err error) bool {
 }
 
 // ClearErrors has the server forget the errors that it has counted of this host, as a
-// login that succeeds does. One caller does that, also for those who come meanwhile: they
-// do not wait.
+// login that succeeds does. One caller does that, also for those who come meanwhile, which
+// do not wait: once more for these, and no more often, however many fail. Who comes behind that does it anew.
 func (b *Backend) ClearErrors(ctx context.Context) {
 	b.mu.Lock()
 	b.errors++
-	seen, first := b.errors, b.errors == 1
+	first := b.errors == 1
 	b.mu.Unlock()
-	for first {
+	if !first {
+		return
+	}
+	b.clearOnce(ctx)
+	b.mu.Lock()
+	more := b.errors > 1
+	b.errors = 0
+	b.mu.Unlock()
+	if more {
 		b.clearOnce(ctx)
-		b.mu.Lock()
-		more := b.errors != seen
-		if seen = b.errors; !more {
-			b.errors = 0
-		}
-		b.mu.Unlock()
-		first = more
 	}
 }
 
