@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,7 +142,10 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 	case parser.Select, parser.Update, parser.Delete, parser.With, parser.Show:
 		e := keptBy(sql)
 		if parser.MentionsLastInsertID(sql) {
-			e |= mayLook | setsLastID(sql)
+			e |= mayLook
+			if setsLastID(sql) {
+				e |= mayChangeLastID
+			}
 			if parser.Mentions(sql, "row_count") && !parser.Mentions(sql, "found_rows") {
 				e |= readsRowCount
 			}
@@ -185,20 +187,6 @@ func keptBy(sql []byte) effect {
 		}
 		rest = rest[i+2:] // a system variable
 	}
-}
-
-// lastIDAny finds each place where LAST_INSERT_ID is named, lastIDRead those where it is only read.
-var (
-	lastIDAny  = regexp.MustCompile(`(?i)last_insert_id`)
-	lastIDRead = regexp.MustCompile(`(?i)@@(?:session\.|local\.)?last_insert_id|last_insert_id\s*\(\s*\)`)
-)
-
-// setsLastID tells whether a query that names LAST_INSERT_ID may set it, by an argument.
-func setsLastID(sql []byte) effect {
-	if len(lastIDAny.FindAllIndex(sql, -1)) == len(lastIDRead.FindAllIndex(sql, -1)) {
-		return 0
-	}
-	return mayChangeLastID
 }
 
 // keptByInsert is keptBy for a statement whose values may well have an @ in them: there only
