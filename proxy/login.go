@@ -38,6 +38,7 @@ type login struct {
 	database  string           // at the backend, "" for none
 	leave     func()           // gives the user's place back
 	hold      hold             // what its packets take
+	counted   *countedConn     // ... and TLS for them; nil without
 }
 
 // login does both handshakes. What is left of them is a session over two sockets.
@@ -53,7 +54,11 @@ func (s *Server) login(c net.Conn) (*session, error) {
 	if s.cfg.Users == nil {
 		way = l.relay
 	}
-	if err := way(); err != nil {
+	err := way()
+	if l.counted != nil {
+		l.counted.take = nil
+	}
+	if err != nil {
 		l.leave()
 		if l.back != nil {
 			err = errors.Join(err, l.back.Quit())
@@ -101,7 +106,7 @@ func (l *login) receive() error {
 		if err = secure.HandshakeContext(l.ctx); err != nil {
 			return err
 		}
-		counted.take = nil
+		counted.shaken, l.counted = true, counted
 		l.front.Conn = secure
 		p, err = l.hear()
 	}

@@ -73,19 +73,47 @@ func (h *hold) drop() {
 	}
 }
 
-// countedConn tells what is read from a connection, until take is nil.
+// countedConn tells how much room TLS makes for what is read from a connection, until take is nil. TLS holds a record until
+// it has come whole, and makes the room when its header says how long it is.
 type countedConn struct {
 	net.Conn
-	take func(bytes int)
+	take   func(bytes int)
+	shaken bool // the handshake is over, whose records are held together: each has the room of those before from then on
+
+	header  []byte
+	left    int // of the record's bytes
+	largest int // of the records
 }
+
+// recordHeader is the length of a record's header, which ends with that of the record (RFC 8446, 5.1).
+const recordHeader = 5
 
 // Read implements [net.Conn].
 func (c *countedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	if c.take != nil && n > 0 {
-		c.take(n)
+	for came := b[:n]; c.take != nil && len(came) > 0; {
+		if c.left > 0 {
+			k := min(c.left, len(came))
+			c.left, came = c.left-k, came[k:]
+			continue
+		}
+		if c.header, came = append(c.header, came[0]), came[1:]; len(c.header) == recordHeader {
+			c.begin(int(c.header[3])<<8 | int(c.header[4]))
+		}
 	}
 	return n, err
+}
+
+// begin counts a record of that length.
+func (c *countedConn) begin(length int) {
+	more := length
+	if c.shaken {
+		more = length - c.largest
+	}
+	c.header, c.left, c.largest = c.header[:0], length, max(c.largest, length)
+	if more > 0 {
+		c.take(more)
+	}
 }
 
 // NetConn is the connection itself.
