@@ -10,7 +10,7 @@ STEADY ?= 10m
 RATE ?= 600
 
 # go test begins packages in this order: what takes longest must not be last.
-LONGEST = ./proxy ./cmd/seqgate ./sequence ./internal/wiretest ./internal/leasesoak ./internal/soak ./internal/chaos
+LONGEST = ./proxy ./cmd/seqgate ./sequence ./internal/wiretest ./internal/leasesoak ./internal/soak
 
 .PHONY: help build slim workers tracing deb dist test check static fmt vet staticcheck tidy fuzz soak leases bench vuln peers mutate chaos steady
 
@@ -61,7 +61,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s) each, or those in FUZZ
 	scripts/fuzz $(FUZZTIME) $(FUZZ)
 
 soak: ## kill, freeze and restart seqgates and servers under load for SOAK (10m), from SEED (any)
-	scripts/test -v -timeout 0 -run '^TestSoak$$' ./internal/soak -soak.for=$(SOAK) -soak.seed=$(SEED)
+	scripts/test -v -timeout 0 -run '^TestSoak$$/^ids$$' ./internal/soak -soak.for=$(SOAK) -soak.seed=$(SEED)
 
 leases: ## the same to processes with leased worker ids, whose clocks jump too
 	scripts/test -v -timeout 0 -run '^TestLeases$$' ./internal/leasesoak -lease.for=$(SOAK) -lease.seed=$(SEED)
@@ -84,4 +84,4 @@ mutate: ## change the package MUTATE (./sequence/snowflake) in one small way aft
 	bin/with-test-servers go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash --timeout-coefficient 30 $(MUTATE)
 
 chaos: ## every kind of fault at once, on seqgates, a server of sequences and two shards, for CHAOS (10m), from SEED (any)
-	scripts/test -v -timeout 0 -run '^TestChaos$$' ./internal/chaos -chaos.for=$(CHAOS) -chaos.seed=$(SEED)
+	scripts/test -v -timeout 0 -run '^TestSoak$$/^chaos$$' ./internal/soak -soak.for=$(CHAOS) -soak.seed=$(SEED)

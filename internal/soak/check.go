@@ -25,43 +25,38 @@ func (v Violation) String() string {
 
 // Check returns every broken promise:
 //
-//   - an answer: each call ends in time, with its ids or an error that a fault explains; without an error in [History.Calm];
+//   - an answer: each call ends in time, with its ids or an error; without an error in [History.Calm];
+//   - explained: each call that failed has a fault at its seqgate or a server that causes such an error, beside it or not long before;
 //   - rows: those that were committed are there, with the ids that their client was told; no others are;
+//   - atomic: a transaction whose commit was not answered has all of its rows or none, unless it says [Call.Parts];
+//   - placed: each row of a sharded table is in the shard that its id says;
 //   - unique: no two calls were given the same id, whether or not a client heard of it;
 //   - increasing: of two calls to one process, the one that began after the other had ended has the larger ids; of an
 //     ordered sequence of any two calls that were answered;
 //   - ahead: next_id is above every id that was given;
-//   - gaps: the ids that were reserved and not given are no more than the faults and the calls explain: see [Fault.Lost].
+//   - gaps: the ids that were reserved and not given are no more than the faults and the calls explain: see [Fault.Lost];
+//   - resources: without clients a seqgate uses as much as before the load, but for MostGoroutines and MostMemory.
+//
+// Calls that take ids of no sequence of the History, as of a generator, need only be unique.
 func (h *History) Check() []Violation {
-	ts, vs := h.promises()
-	for _, name := range slices.Sorted(maps.Keys(h.Sequences)) {
-		vs = append(vs, h.gaps(name, ts[name])...)
-	}
-	return vs
-}
-
-// CheckPromises is Check but for the gaps, which are bounded only where it is known how many ids each fault may lose.
-func (h *History) CheckPromises() []Violation {
-	_, vs := h.promises()
-	return vs
-}
-
-// promises finds what is wrong but for gaps, beside the calls whose ids are known. Calls that take ids of no sequence of the
-// History, as of a generator, need only be unique.
-func (h *History) promises() (map[string][]Call, []Violation) {
-	ts, vs := h.taken()
-	vs = append(vs, h.answers()...)
-	for _, name := range slices.Sorted(maps.Keys(ts)) {
-		vs = append(vs, unique(ts[name])...)
+	taken, vs := h.taken()
+	vs = slices.Concat(vs, h.answers(), h.explained(), h.atomic(), h.resources())
+	for _, name := range slices.Sorted(maps.Keys(taken)) {
+		vs = append(vs, unique(taken[name])...)
 		if s, ok := h.Sequences[name]; ok {
-			vs = append(vs, increasing(ts[name])...)
+			vs = append(vs, increasing(taken[name])...)
 			if s.Ordered {
-				vs = append(vs, ordered(ts[name])...)
+				vs = append(vs, ordered(taken[name])...)
 			}
-			vs = append(vs, ahead(s, ts[name])...)
+			vs = append(vs, ahead(s, taken[name])...)
 		}
 	}
-	return ts, vs
+	for _, name := range slices.Sorted(maps.Keys(h.Sequences)) {
+		if h.Bounded {
+			vs = append(vs, h.gaps(name, taken[name])...)
+		}
+	}
+	return vs
 }
 
 // answers judges how calls ended.
@@ -79,17 +74,22 @@ func (h *History) answers() (vs []Violation) {
 	return vs
 }
 
+// name is what a call and its rows have in common.
+type name struct{ client, number int }
+
 // taken returns, by sequence and in the order of their ids, the calls whose ids are known: those that were acknowledged,
 // and those whose rows tell of them. It judges the rows on the way.
 func (h *History) taken() (map[string][]Call, []Violation) {
-	type name struct{ client, number int }
 	rows := map[name][]Row{}
+	var vs []Violation
 	for _, r := range h.Rows {
 		n := name{r.Client, r.Number}
 		rows[n] = append(rows[n], r)
+		if r.Shard != r.Want {
+			vs = append(vs, Violation{Rule: "placed", What: fmt.Sprintf("%v is in shard %d, want %d", r, r.Shard, r.Want)})
+		}
 	}
 	taken := map[string][]Call{}
-	var vs []Violation
 	for _, c := range h.Calls {
 		n := name{c.Client, c.Number}
 		own := rows[n]
@@ -192,7 +192,7 @@ func ahead(s Sequence, calls []Call) []Violation {
 
 // gaps finds more lost ids than there are reasons for.
 func (h *History) gaps(name string, calls []Call) []Violation {
-	lost, most := h.lost(name, calls), h.explained(name, calls)
+	lost, most := h.lost(name, calls), h.mayLose(name, calls)
 	if lost <= most {
 		return nil
 	}
@@ -208,9 +208,9 @@ func (h *History) lost(name string, calls []Call) int64 {
 	return n
 }
 
-// explained returns how many ids of a sequence may be lost: those that faults account for; those of calls that failed; and
+// mayLose returns how many ids of a sequence may be lost: those that faults account for; those of calls that failed; and
 // what is left in memory when the next call wants more contiguous ids than that, in the current segment and the next one.
-func (h *History) explained(name string, calls []Call) (n int64) {
+func (h *History) mayLose(name string, calls []Call) (n int64) {
 	for _, f := range h.Faults {
 		if f.Sequence == "" || f.Sequence == name {
 			n += f.Lost
@@ -240,27 +240,101 @@ func blocks(calls []Call) (n int64) {
 	return n
 }
 
-// Summary counts what happened, for people.
-func (h *History) Summary() string {
-	outcomes := map[Outcome]int{}
-	var ids int64
-	var last time.Duration
+// atomic finds transactions of which a part is there.
+func (h *History) atomic() (vs []Violation) {
+	there := map[name]bool{}
+	for _, r := range h.Rows {
+		there[name{r.Client, r.Number}] = true
+	}
+	open := map[name]Call{} // the first of each transaction
 	for _, c := range h.Calls {
-		outcomes[c.Outcome]++
-		last = max(last, c.End)
-		if c.First != 0 {
-			ids += c.N
+		if c.Tx == 0 || c.Rows != Unknown || c.Parts {
+			continue
+		}
+		tx := name{c.Client, c.Tx}
+		if first, ok := open[tx]; !ok {
+			open[tx] = c
+		} else if there[name{c.Client, c.Number}] != there[name{c.Client, first.Number}] {
+			vs = append(vs, Violation{"atomic", "half of a transaction is there", []Call{first, c}})
 		}
 	}
-	s := fmt.Sprintf("%d calls in %v (%.0f a second), %d ids acknowledged, %d rows, %d faults; calls",
-		len(h.Calls), ms(last), float64(len(h.Calls))/last.Seconds(), ids, len(h.Rows), len(h.Faults))
-	for _, o := range slices.Sorted(maps.Keys(outcomes)) {
-		s += fmt.Sprintf(" %v %d", o, outcomes[o])
+	return vs
+}
+
+// explained finds errors without a fault.
+func (h *History) explained() (vs []Violation) {
+	for _, c := range h.Calls {
+		failed := c.Outcome == Refused || c.Outcome == Lost
+		if failed && !slices.ContainsFunc(h.Faults, func(f Fault) bool { return f.explains(c) }) {
+			vs = append(vs, Violation{"explained", "an error with no fault beside it", []Call{c}})
+		}
+	}
+	return vs
+}
+
+// explains reports whether the fault can have made c fail.
+func (f Fault) explains(c Call) bool {
+	var gate, life int
+	if _, err := fmt.Sscanf(c.Process, "%d.%d", &gate, &life); err != nil {
+		return false // no process that this test names
+	}
+	if f.Gate != 0 && f.Gate != gate || f.Begin > c.End {
+		return false
+	}
+	if c.Outcome == Lost {
+		return f.Causes.Lost && f.End+Linger >= c.Opened
+	}
+	number := c.errorNumber()
+	return f.End >= c.Begin && slices.Contains(f.Causes.During, number) || f.End+Linger >= c.Begin && slices.Contains(f.Causes.Linger, number)
+}
+
+// errorNumber returns the number of the MySQL error that refused c; 0 when it was not one.
+func (c Call) errorNumber() (number uint16) {
+	if _, err := fmt.Sscanf(c.Error, "Error %d", &number); err != nil || c.Outcome != Refused {
+		return 0
+	}
+	return number
+}
+
+func (h *History) resources() (vs []Violation) {
+	for _, g := range h.Gates {
+		if !g.recovered() {
+			vs = append(vs, Violation{Rule: "resources", What: fmt.Sprintf("process %s: %+v before the load, %+v after it", g.Process, g.Before, g.After)})
+		}
+	}
+	return vs
+}
+
+// recovered reports whether it uses as little again as it may.
+func (g Gate) recovered() bool {
+	memory := int64(MostMemory)
+	if g.Race {
+		memory = MostRaceMemory
+	}
+	return g.After.Goroutines <= g.Before.Goroutines+MostGoroutines && g.After.Memory <= g.Before.Memory+memory
+}
+
+// Summary counts what happened, for people.
+func (h *History) Summary() string {
+	counts := map[string]int{}
+	last := time.Second
+	for _, c := range h.Calls {
+		last = max(last, c.End)
+		key := c.Outcome.String()
+		if number := c.errorNumber(); number != 0 {
+			key = fmt.Sprintf("error %d", number)
+		}
+		counts[key]++
+	}
+	s := fmt.Sprintf("%d calls in %v (%.0f a second), %d rows, %d faults; calls",
+		len(h.Calls), ms(last), float64(len(h.Calls))/last.Seconds(), len(h.Rows), len(h.Faults))
+	for _, key := range slices.Sorted(maps.Keys(counts)) {
+		s += fmt.Sprintf(" %s %d", key, counts[key])
 	}
 	taken, _ := h.taken()
-	s += "; ids lost (explained)"
+	s += "; ids lost"
 	for _, name := range slices.Sorted(maps.Keys(h.Sequences)) {
-		s += fmt.Sprintf(" %s %d (%d)", name, h.lost(name, taken[name]), h.explained(name, taken[name]))
+		s += fmt.Sprintf(" %s %d (of %d)", name, h.lost(name, taken[name]), h.mayLose(name, taken[name]))
 	}
 	return s
 }

@@ -1,8 +1,12 @@
-// Package soak proves the promises of seqgate against what clients see. Its test runs several real seqgates in front of a
-// real server and many clients on them, while it kills, freezes and restarts seqgates and the server at random and edits
-// the sequences as an operator would. Everything that a client is told becomes a [Call]; at the end [History.Check] holds
-// the calls against each other, the tables and the sequences. The checker is plain code with tests of its own, so that it
-// is known to find what it is there to find.
+// Package soak proves the promises of seqgate against what clients see. Its test, TestSoak, runs real seqgates and clients in front
+// of real servers, in profiles that share the Cluster, the Load, the Faults and the Checker:
+//
+//   - ids: three seqgates on one server, killed, frozen, cut off and restarted, whose sequences are edited;
+//   - shards: a table in four shards, with one seqgate, with two, and with one of two killed;
+//   - chaos: every kind of fault at once on a server of sequences and two shards, their disks, networks and clocks.
+//
+// Everything that a client is told becomes a [Call]; at the end [History.Check] holds the calls against each other, the tables
+// and the sequences. It is plain code with tests of its own, so that it is known to find what it is there to find.
 //
 // The flags of the test say how long and from which seed: see soak_test.go, or run `make soak SOAK=10m SEED=1`.
 package soak
@@ -20,8 +24,12 @@ type History struct {
 	Sequences map[string]Sequence
 	// Rows are the rows of all tables after the last call.
 	Rows []Row
+	// Gates are the seqgates without clients, before the load and after it.
+	Gates []Gate
 	// Calm is a time without faults, after the recovery from the last one: what begins and ends in it must not fail.
 	Calm Span
+	// Bounded says that each fault tells how many ids it may lose.
+	Bounded bool
 }
 
 // Call is one statement of a client that asked for ids, or one attempt to connect.
@@ -50,10 +58,10 @@ type Outcome int
 // The outcomes of a call.
 const (
 	Done       Outcome = iota
-	Refused            // a MySQL error that a fault explains
+	Refused            // a MySQL error
 	Lost               // the connection broke
 	Hung               // no answer in the time that the longest fault explains
-	Unexpected         // an error that no fault explains
+	Unexpected         // another error
 )
 
 func (o Outcome) String() string {
@@ -76,10 +84,46 @@ func (f Fate) String() string { return [...]string{"no rows", "committed", "rows
 type Fault struct {
 	Span
 	What string
+	// Gate is the only one that it can be felt at; 0: any.
+	Gate   int
+	Causes Causes
 	// Lost is how many ids of each sequence may be lost by it at most, or of the one that Sequence names.
 	Lost     int64
 	Sequence string
 }
+
+// Causes is what clients may see of a fault.
+type Causes struct {
+	Lost   bool     // the loss of their connection
+	During []uint16 // MySQL errors of calls that were under way during the fault
+	Linger []uint16 // those of calls that began up to Linger after it, too
+}
+
+// Linger is how long after its end a fault may still be felt: connections that it broke are found out when they are used, and
+// worker ids are leased again, and blocks of ids fetched, after pauses.
+const Linger = 30 * time.Second
+
+// Gate is a seqgate and what it uses.
+type Gate struct {
+	Process       string
+	Before, After Resources
+	Race          bool // it has the race detector
+}
+
+// Resources are those of a process.
+type Resources struct {
+	Goroutines int64
+	Memory     int64 // resident bytes
+}
+
+// What a seqgate may use after the load more than before it. Sessions and statements leave no goroutines behind; a few are of
+// refills and of connections kept open for the next session. Memory that Go has freed it gives back over minutes, and the
+// race detector keeps what it has seen: 2 goroutines and 8 MiB are usual, with the race detector 18 MiB.
+const (
+	MostGoroutines = 20
+	MostMemory     = 24 << 20
+	MostRaceMemory = 48 << 20 // with the race detector
+)
 
 // Sequence is the next_id of a sequence's row before the first call and after the last.
 type Sequence struct {
@@ -93,6 +137,7 @@ type Row struct {
 	ID             int64
 	Client, Number int
 	Pos            int64 // which row of its statement, from 0
+	Shard, Want    int   // where it is, and where the vindex has it
 }
 
 func (c Call) last() int64 { return c.First + c.N - 1 }

@@ -182,7 +182,7 @@ func (p *Process) Stop() error {
 
 // Usage is what a process holds.
 type Usage struct {
-	Resident, Heap          int64 // bytes: of memory, and of the objects that the latest garbage collection found in use
+	Resident, Heap          int64 // bytes: of memory, and of the objects that the latest garbage collection, if any, found in use
 	Goroutines, Descriptors int64
 }
 
@@ -208,7 +208,7 @@ func (p *Process) Usage() (u Usage, err error) {
 		}
 	}
 	u = Usage{int64(found["process_resident_memory_bytes"]), int64(found["go_gc_heap_live_bytes"]), int64(found["go_goroutines"]), int64(len(files))}
-	if u.Resident == 0 || u.Heap == 0 || u.Goroutines == 0 {
+	if u.Resident == 0 || u.Goroutines == 0 {
 		return u, errors.Join(lines.Err(), fmt.Errorf("the metrics of process %s tell of no memory, or of no goroutines: %+v", p.Name, u))
 	}
 	return u, lines.Err()
