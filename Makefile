@@ -68,7 +68,7 @@ leases: ## the same to processes with leased worker ids, whose clocks jump too
 
 steady: ## an even load of RATE (600) operations a second for STEADY (10m): nothing grows; bin/steady.md tells
 	scripts/test-deps
-	go test -count=1 -v -timeout 0 -run '^TestSteady$$/^even$$' ./internal/steady -steady.for=$(STEADY) -steady.rate=$(RATE) -steady.report=$(CURDIR)/bin/steady.md
+	go test -count=1 -v -timeout 0 -run '^TestSteady$$/^even$$' ./internal/soak -soak.for=$(STEADY) -soak.rate=$(RATE) -soak.report=$(CURDIR)/bin/steady.md
 
 bench: ## seqgate against a direct connection and a plain TCP relay
 	go run ./bench
