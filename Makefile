@@ -10,7 +10,7 @@ STEADY ?= 10m
 RATE ?= 600
 
 # go test begins packages in this order: what takes longest must not be last.
-LONGEST = ./proxy ./cmd/seqgate ./sequence ./internal/wiretest ./internal/leasesoak ./internal/soak
+LONGEST = ./proxy ./cmd/seqgate ./sequence ./internal/wiretest ./internal/soak
 
 .PHONY: help build slim workers tracing deb dist test check static fmt vet staticcheck tidy fuzz soak leases bench vuln peers mutate chaos steady
 
@@ -64,7 +64,7 @@ soak: ## kill, freeze and restart seqgates and servers under load for SOAK (10m)
 	scripts/test -v -timeout 0 -run '^TestSoak$$/^ids$$' ./internal/soak -soak.for=$(SOAK) -soak.seed=$(SEED)
 
 leases: ## the same to processes with leased worker ids, whose clocks jump too
-	scripts/test -v -timeout 0 -run '^TestLeases$$' ./internal/leasesoak -lease.for=$(SOAK) -lease.seed=$(SEED)
+	scripts/test -v -timeout 0 -run '^TestLeases$$' ./internal/soak -soak.for=$(SOAK) -soak.seed=$(SEED)
 
 steady: ## an even load of RATE (600) operations a second for STEADY (10m): nothing grows; bin/steady.md tells
 	scripts/test-deps

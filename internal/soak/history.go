@@ -4,10 +4,11 @@
 //   - ids: three seqgates on one server, killed, frozen, cut off and restarted, whose sequences are edited;
 //   - shards: a table in four shards, with one seqgate, with two, and with one of two killed;
 //   - chaos: every kind of fault at once on a server of sequences and two shards, their disks, networks and clocks;
+//   - leases: processes that lease worker ids, whose clocks jump;
 //   - steady: an even load without a fault, under which nothing may grow.
 //
 // Everything that a client is told becomes a [Call]; at the end [History.Check] holds the calls against each other, the tables
-// and the sequences. [Grown] judges what a process uses. These are plain code with tests of
+// and the sequences. [LeaseChecker] does so for leases, and [Grown] judges what a process uses. These are plain code with tests of
 // their own, so that they are known to find what they are there to find.
 //
 // The flags of the test say how long and from which seed: see soak_test.go, or run `make soak SOAK=10m SEED=1`.

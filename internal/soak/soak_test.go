@@ -31,6 +31,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	leaseMain()
 	_ = mysql.SetLogger(&mysql.NopLogger{}) // never fails; connections that break are no news here
 	servertest.Main(m)
 }
@@ -158,9 +159,6 @@ func (p profile) round(t *testing.T, servers []*server, binary string, seed uint
 	t.Logf("the faults: %v; what gates used: %+v", c.kinds, h.Gates)
 	t.Logf("all back %v after the last fault; whole round %v", ms(h.Calm.Begin-shaken), c.since().Round(time.Second))
 }
-
-// mostReported is how many violations are printed: one wrong id can make thousands.
-const mostReported = 10
 
 func report(t *testing.T, h *History) {
 	t.Helper()

@@ -1,4 +1,4 @@
-package leasesoak
+package soak
 
 import (
 	"strings"
@@ -9,42 +9,42 @@ import (
 // began is when the histories in these tests begin.
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func at(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
+func msAt(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
 
 // story is what a process has told.
 type story struct {
 	process string
-	Event
+	LeaseEvent
 }
 
 func took(process, token string, done, after, until int) story {
-	return story{process, Event{Kind: Take, Token: token, Worker: 1, Sent: at(done), Done: at(done), Lease: lease, Quarantine: lease,
-		After: at(after), Until: at(until)}}
+	return story{process, LeaseEvent{Kind: Take, Token: token, Worker: 1, Sent: msAt(done), Done: msAt(done), Lease: lease, Quarantine: lease,
+		After: msAt(after), Until: msAt(until)}}
 }
 
 // tookLate is told only when the answer comes, a long time after it was asked for.
 func tookLate(process, token string, sent, done, after, until int) story {
 	s := took(process, token, done, after, until)
-	s.Sent = at(sent)
+	s.Sent = msAt(sent)
 	return s
 }
 
 func held(process, token string, sent, until int) story {
-	return story{process, Event{Kind: Hold, Token: token, Worker: 1, Sent: at(sent), Lease: lease, Quarantine: lease, Until: at(until)}}
+	return story{process, LeaseEvent{Kind: Hold, Token: token, Worker: 1, Sent: msAt(sent), Lease: lease, Quarantine: lease, Until: msAt(until)}}
 }
 
 func dropped(process, token string, sent int) story {
-	return story{process, Event{Kind: Drop, Token: token, Worker: 1, Sent: at(sent), Quarantine: lease}}
+	return story{process, LeaseEvent{Kind: Drop, Token: token, Worker: 1, Sent: msAt(sent), Quarantine: lease}}
 }
 
 // gave is n ids of worker 1 from a sequence on.
 func gave(process string, ms, sequence, n int) story {
 	l := layout()
-	tick := at(ms).Sub(time.UnixMilli(l.Epoch)) / l.Unit
-	return story{process, Event{Kind: Give, Runs: [][2]int64{{int64(tick)<<14 | 1<<9 | int64(sequence), int64(n)}}}}
+	tick := msAt(ms).Sub(time.UnixMilli(l.Epoch)) / l.Unit
+	return story{process, LeaseEvent{Kind: Give, Runs: [][2]int64{{int64(tick)<<14 | 1<<9 | int64(sequence), int64(n)}}}}
 }
 
-func TestChecker(t *testing.T) {
+func TestLeaseChecker(t *testing.T) {
 	first := []story{took("a", "x", 0, -1000, 1000), gave("a", 0, 0, 512), gave("a", 10, 0, 100), held("a", "x", 500, 1500), gave("a", 1500, 3, 1)}
 	tests := []struct {
 		name string
@@ -76,16 +76,16 @@ func TestChecker(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := NewChecker(layout())
+			c := NewLeaseChecker(layout())
 			for _, s := range append(first[:len(first):len(first)], tt.then...) {
-				c.Add(s.process, s.Event)
+				c.Add(s.process, s.LeaseEvent)
 			}
 			wantBreach(t, c, tt.want)
 		})
 	}
 }
 
-func wantBreach(t *testing.T, c *Checker, want string) {
+func wantBreach(t *testing.T, c *LeaseChecker, want string) {
 	t.Helper()
 	switch some, all := c.Breaches(); {
 	case want == "" && all > 0:
@@ -96,38 +96,17 @@ func wantBreach(t *testing.T, c *Checker, want string) {
 }
 
 // What is kept must be no earlier than what was told before it was read.
-func TestCheckerKept(t *testing.T) {
+func TestLeaseCheckerKept(t *testing.T) {
 	for ms, want := range map[int]string{1000: "", 1500: "", 999: "kept: ids of worker id 1"} {
-		c := NewChecker(layout())
+		c := NewLeaseChecker(layout())
 		s := took("a", "x", 0, -1000, 1000)
-		c.Add(s.process, s.Event)
-		c.Kept(c.Expect(), map[int64]time.Time{1: at(ms)})
+		c.Add(s.process, s.LeaseEvent)
+		c.Kept(c.Expect(), map[int64]time.Time{1: msAt(ms)})
 		wantBreach(t, c, want)
 	}
-	c := NewChecker(layout())
+	c := NewLeaseChecker(layout())
 	s := gave("a", 1000, 0, 1) // whatever it said of a lease
-	c.Add(s.process, s.Event)
-	c.Kept(c.Expect(), map[int64]time.Time{1: at(990)})
+	c.Add(s.process, s.LeaseEvent)
+	c.Kept(c.Expect(), map[int64]time.Time{1: msAt(990)})
 	wantBreach(t, c, "kept: ids of worker id 1")
-}
-
-// What a process writes is read as it was; a line that was cut is none.
-func TestEvent(t *testing.T) {
-	s := took("a", "x", 1, 0, 2)
-	s.Runs = [][2]int64{{1 << 52, 512}}
-	line, err := s.Line()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := ParseEvent(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := got.Line()
-	if err != nil || string(again) != string(line) {
-		t.Errorf("got %s, %v, want %s", again, err, line)
-	}
-	if _, err := ParseEvent(line[:len(line)/2]); err == nil {
-		t.Error("half a line was read")
-	}
 }

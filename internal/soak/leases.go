@@ -1,4 +1,4 @@
-package leasesoak
+package soak
 
 import (
 	"fmt"
@@ -10,13 +10,44 @@ import (
 	"github.com/seqgate/seqgate/sequence/snowflake"
 )
 
-// Checker judges what processes tell. It is safe for concurrent use. It keeps a bit for each id and some 100 bytes for
+// What a [LeaseEvent] tells.
+const (
+	Take = "take" // a worker id was acquired, or acquired again with the same token
+	Hold = "hold" // its lease was extended
+	Drop = "drop" // it is about to be released
+	Give = "give" // ids were given
+	Fail = "fail" // there were no ids
+)
+
+// LeaseEvent is what a process tells of itself. It does so before it acts on it: what a process was told by its Leaser it tells
+// before it gives an id because of it. So of a process that was killed only ids that nobody has seen are unknown.
+type LeaseEvent struct {
+	Kind string
+
+	// Of Take, Hold and Drop: the tenure, which a token and a worker id name, when the Leaser was asked and has answered by
+	// the machine's clock, and for how long after Sent nobody else may get the worker id.
+	Token             string        `json:",omitempty"`
+	Worker            int64         `json:",omitempty"`
+	Sent, Done        time.Time     `json:",omitzero"`
+	Lease, Quarantine time.Duration `json:",omitempty"`
+
+	// Of Take and Hold: ids may be given of times after After and up to Until. After is zero for a worker id that nobody
+	// has had.
+	After, Until time.Time `json:",omitzero"`
+
+	Runs [][2]int64 `json:",omitempty"` // of Give: the first id of each run of ids, and how many they are
+	Text string     `json:",omitempty"` // of Fail: the error
+}
+
+// LeaseChecker judges what processes tell. It is safe for concurrent use. It keeps a bit for each id and some 100 bytes for
 // each tick of a worker id.
-type Checker struct {
+type LeaseChecker struct {
 	layout snowflake.Layout
 
 	mu       sync.Mutex
 	workers  map[int64]*workerID
+	runs     map[string]int64  // runs of ids, by process
+	failures map[string]string // the last of each process
 	ids      int64
 	broken   []string
 	breaches int // len(broken), and those that were too many to keep
@@ -43,24 +74,24 @@ type tickIDs struct {
 	given   []uint64 // a bit for each
 }
 
-// mostKept is how many breaches are kept: one wrong lease can make thousands.
-const mostKept = 10
-
 // tolerance is by how much times of a machine's clock may be out of order because that was slewed.
 const tolerance = 20 * time.Millisecond
 
-// NewChecker returns the judge of ids of a layout without zones. Its runs must be ids that follow one another.
-func NewChecker(l snowflake.Layout) *Checker {
-	return &Checker{layout: l, workers: map[int64]*workerID{}}
+// mostReported is how many broken promises are told: one wrong id can make thousands.
+const mostReported = 10
+
+// NewLeaseChecker returns the judge of ids of a layout without zones. Its runs must be ids that follow one another.
+func NewLeaseChecker(l snowflake.Layout) *LeaseChecker {
+	return &LeaseChecker{layout: l, workers: map[int64]*workerID{}, runs: map[string]int64{}, failures: map[string]string{}}
 }
 
-func (c *Checker) breach(format string, args ...any) {
-	if c.breaches++; len(c.broken) < mostKept {
+func (c *LeaseChecker) breach(format string, args ...any) {
+	if c.breaches++; len(c.broken) < mostReported {
 		c.broken = append(c.broken, fmt.Sprintf(format, args...))
 	}
 }
 
-func (c *Checker) worker(id int64) *workerID {
+func (c *LeaseChecker) worker(id int64) *workerID {
 	w := c.workers[id]
 	if w == nil {
 		w = &workerID{ticks: map[int64]*tickIDs{}}
@@ -70,7 +101,7 @@ func (c *Checker) worker(id int64) *workerID {
 }
 
 // Add takes what a process, one life of it, has told.
-func (c *Checker) Add(process string, e Event) {
+func (c *LeaseChecker) Add(process string, e LeaseEvent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch e.Kind {
@@ -78,11 +109,21 @@ func (c *Checker) Add(process string, e Event) {
 		c.take(process, e)
 	case Hold, Drop:
 		c.hold(process, e)
+	case Fail:
+		c.failures[process] = e.Text
 	case Give:
+		c.runs[process] += int64(len(e.Runs))
 		for _, run := range e.Runs {
 			c.give(process, run[0], run[1])
 		}
 	}
+}
+
+// Given returns how many runs of ids a process has given, and why it had none when it last had none.
+func (c *LeaseChecker) Given(process string) (runs int64, failure string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.runs[process], c.failures[process]
 }
 
 func (w *workerID) tenure(token string) *tenure {
@@ -94,7 +135,7 @@ func (w *workerID) tenure(token string) *tenure {
 	return nil
 }
 
-func (c *Checker) take(process string, e Event) {
+func (c *LeaseChecker) take(process string, e LeaseEvent) {
 	w := c.worker(e.Worker)
 	if w.tenure(e.Token) != nil {
 		c.hold(process, e)
@@ -108,7 +149,7 @@ func (c *Checker) take(process string, e Event) {
 }
 
 // alone compares a tenure, whose begin has just become known, with those of others.
-func (c *Checker) alone(w *workerID, own *tenure, e Event) {
+func (c *LeaseChecker) alone(w *workerID, own *tenure, e LeaseEvent) {
 	for _, t := range w.tenures {
 		if t == own || own.begin.IsZero() || t.begin.IsZero() {
 			continue
@@ -122,7 +163,7 @@ func (c *Checker) alone(w *workerID, own *tenure, e Event) {
 
 // held takes in that t is a process's for a time from when it asked. An answer that came only when that was over tells of no
 // moment that it was: then begin stays zero.
-func (t *tenure) held(e Event) {
+func (t *tenure) held(e LeaseEvent) {
 	t.end = e.Sent.Add(e.Lease + e.Quarantine)
 	if t.begin.IsZero() && e.Done.Before(t.end) {
 		t.begin = e.Done
@@ -135,7 +176,7 @@ func (w *workerID) confirm(until time.Time) {
 	}
 }
 
-func (c *Checker) hold(process string, e Event) {
+func (c *LeaseChecker) hold(process string, e LeaseEvent) {
 	w := c.worker(e.Worker)
 	t := w.tenure(e.Token)
 	if t == nil {
@@ -165,7 +206,7 @@ func (c *Checker) hold(process string, e Event) {
 }
 
 // give takes n ids.
-func (c *Checker) give(process string, first, n int64) {
+func (c *LeaseChecker) give(process string, first, n int64) {
 	d, err := c.layout.Decode(first)
 	if err != nil || n < 1 || d.Sequence+n-1 > c.layout.Max(snowflake.Sequence) {
 		c.breach("ids: %s gave %d ids from %d on, which are not of one tick (%v)", process, n, first, err)
@@ -214,8 +255,8 @@ func (w *workerID) allows(process string, at time.Time) bool {
 }
 
 // Expect returns the times up to which worker ids are reserved at least, as of now, by all that was told: for
-// [Checker.Kept], of what is read later.
-func (c *Checker) Expect() map[int64]time.Time {
+// [LeaseChecker.Kept], of what is read later.
+func (c *LeaseChecker) Expect() map[int64]time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	least := map[int64]time.Time{}
@@ -229,7 +270,7 @@ func (c *Checker) Expect() map[int64]time.Time {
 }
 
 // Kept takes the times up to which worker ids are reserved, as they are kept, and holds them against those expected.
-func (c *Checker) Kept(expected, kept map[int64]time.Time) {
+func (c *LeaseChecker) Kept(expected, kept map[int64]time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id, least := range expected {
@@ -241,7 +282,7 @@ func (c *Checker) Kept(expected, kept map[int64]time.Time) {
 
 // Breaches returns the promises that were broken, some of them if they are many, and how many they are. It also finds times
 // for which two tenures of a worker id may give ids.
-func (c *Checker) Breaches() (some []string, all int) {
+func (c *LeaseChecker) Breaches() (some []string, all int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	some = slices.Clone(c.broken)
@@ -264,7 +305,7 @@ func (w *workerID) overlaps(id int64) (found []string) {
 }
 
 // Summary counts what there was to judge.
-func (c *Checker) Summary() string {
+func (c *LeaseChecker) Summary() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tenures, again, ticks := 0, 0, 0
