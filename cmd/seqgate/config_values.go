@@ -91,7 +91,17 @@ func (r *configReader) advertise(v value) string {
 	return addr
 }
 
+// adminListen reads an address, of a Unix socket too.
 func (r *configReader) adminListen(v value) string {
+	addr := r.text(v)
+	if why := badListen(addr); addr != "" && why != "" {
+		r.fail(v, `%q is no address: write host:port, such as 127.0.0.1:3308, unix:/path, or "" for none`, addr)
+	}
+	return addr
+}
+
+// hostListen reads an address of the network.
+func (r *configReader) hostListen(v value) string {
 	addr := r.text(v)
 	if why := badListen(addr); addr != "" && (why != "" || strings.HasPrefix(addr, "unix:")) {
 		r.fail(v, `%q is no address: write host:port, such as 127.0.0.1:3308, or "" for none`, addr)

@@ -8,13 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/seqgate/seqgate/vschema"
 )
 
 const healthAbout = `Asks a running seqgate whether it takes clients, for the health checks of containers and services: exit code 0 if it does,
@@ -29,7 +26,7 @@ const healthTimeout = 3 * time.Second
 func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	fs := newFlags("health", "--config FILE | --admin ADDR [--live] [--timeout TIME]", healthAbout, stdout)
 	file := fs.String("config", "", "the configuration `FILE` of the seqgate (or SEQGATE_CONFIG)")
-	addr := fs.String("admin", "", "the admin `ADDR` of the seqgate, host:port, instead of a file")
+	addr := fs.String("admin", "", "the admin `ADDR` of the seqgate, host:port or unix:/path, instead of a file")
 	live := fs.Bool("live", false, "ask whether it lives, also while it stops and takes no more clients")
 	timeout := fs.Duration("timeout", healthTimeout, "the `TIME` that the answer may take")
 	if err := parseOnly(fs, args); err != nil {
@@ -44,13 +41,13 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 			return err
 		}
 	}
-	ask := "readyz"
+	ask := "/readyz"
 	if *live {
-		ask = "livez"
+		ask = "/livez"
 	}
 	err := errNoAdmin
 	if *addr != "" {
-		err = askHealth(ctx, *addr, ask)
+		_, err = newAdminClient(Admin{Listen: *addr}).ask(ctx, http.MethodGet, ask)
 	}
 	if listen != "" && (err == errNoAdmin || errors.Is(err, syscall.ECONNREFUSED)) {
 		err = greeted(ctx, listen)
@@ -65,25 +62,19 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 var errNoAdmin = errors.New("the configuration has neither an admin address nor one for clients")
 
 // healthAddresses gives the admin address of a configuration, "" for none, and the first one for clients. Other mistakes in
-// it, and variables that only seqgate itself is given, do not matter. Errors are those of [LoadConfig] for a file that is no
-// configuration at all.
+// it, and variables that only seqgate itself is given, do not matter.
 func healthAddresses(file string, getenv func(string) string) (admin, listen string, err error) {
 	if file == "" {
 		return "", "", usagef("no configuration: give --config FILE or --admin ADDR")
 	}
-	data, err := os.ReadFile(file)
+	cfg, err := readTolerantly(file, getenv)
 	if err != nil {
-		return "", "", vschema.Errors{{File: file, Message: readError(err)}}
+		return "", "", err
 	}
-	r := newConfigReader(getenv)
-	if r.readFile(file, data); len(r.set) == 0 && len(r.errs) > 0 {
-		return "", "", r.errs
+	if len(cfg.Listen) > 0 {
+		listen = cfg.Listen[0]
 	}
-	r.readEnvironment()
-	if len(r.cfg.Listen) > 0 {
-		listen = r.cfg.Listen[0]
-	}
-	return r.cfg.Admin.Listen, listen, nil
+	return cfg.Admin.Listen, listen, nil
 }
 
 // reachable is the address at which this machine reaches what listens on addr.
@@ -99,32 +90,6 @@ func reachable(addr string) string {
 		host = "::1"
 	}
 	return net.JoinHostPort(host, port)
-}
-
-// askHealth asks for a page of the admin address, which answers 200 when all is well. No proxy of the environment is
-// asked: the address is this machine's.
-func askHealth(ctx context.Context, addr, page string) error {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+reachable(addr)+"/"+page, nil)
-	if err != nil {
-		return usagef("admin address %s: %w", addr, err)
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		var cause *url.Error // names the address again
-		if errors.As(err, &cause) {
-			err = cause.Err
-		}
-		return fmt.Errorf("no answer at the admin address %s: %w", addr, err)
-	}
-	text, err := io.ReadAll(io.LimitReader(response.Body, 200))
-	if err = errors.Join(err, response.Body.Close()); err != nil {
-		return fmt.Errorf("ask for health: %w", err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", response.Status, strings.TrimSpace(string(text)))
-	}
-	return nil
 }
 
 // greeted connects as a client does and reads the beginning of the greeting: four bytes of header, and the protocol's

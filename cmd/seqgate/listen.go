@@ -13,7 +13,7 @@ import (
 func listenAll(addrs []string) ([]net.Listener, error) {
 	var listeners []net.Listener
 	for _, addr := range addrs {
-		l, err := listen(addr)
+		l, err := listen(addr, clientSocketMode)
 		if err != nil {
 			for _, open := range listeners {
 				_ = open.Close() // the error that matters is the listen's
@@ -25,7 +25,11 @@ func listenAll(addrs []string) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-func listen(addr string) (net.Listener, error) {
+// clientSocketMode has everybody connect, and log in, as with a MySQL server's socket.
+const clientSocketMode = 0o777
+
+// listen listens on host:port or unix:/path, whose file has that mode.
+func listen(addr string, mode os.FileMode) (net.Listener, error) {
 	path, ok := strings.CutPrefix(addr, "unix:")
 	if !ok {
 		return net.Listen("tcp", addr)
@@ -37,8 +41,7 @@ func listen(addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	// As with a MySQL server's socket, everybody may connect, and has to log in.
-	if err := os.Chmod(path, 0o777); err != nil {
+	if err := os.Chmod(path, mode); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil

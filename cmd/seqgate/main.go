@@ -50,6 +50,10 @@ const usage = `seqgate: globally unique ids for MySQL, filled in by a proxy
   seqgate check --config FILE                        validate the files, and the servers' tables against them
   seqgate seq   list|next|set|reset|import ...       look at sequences, and operate them by hand
   seqgate decode ID [--layout NAME] [--json]         explain a generated id
+  seqgate status [--config FILE] [--json]            how a running seqgate stands, its servers and its sequences
+  seqgate sessions [--config FILE] [--json]          its clients
+  seqgate kill ID [--query]                          end a client's session, or what it runs
+  seqgate reload [--config FILE]                     have it read its configuration again
   seqgate health [--config FILE]                     whether a running seqgate takes clients
   seqgate completion bash|zsh|fish                   what completes commands and flags in a shell
   seqgate man                                        the manual page
@@ -70,6 +74,10 @@ func allCommands() map[string]command {
 		"check":      runCheck,
 		"seq":        runSeq,
 		"decode":     runDecode,
+		"status":     runStatus,
+		"sessions":   runSessions,
+		"reload":     runReload,
+		"kill":       runKill,
 		"health":     runHealth,
 		"completion": runCompletion,
 		"man":        runMan,

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -132,7 +131,7 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(admin.Config{
 		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: certificates.counts,
 		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(generators), Version: version(),
-		API: api.counts, Reload: file.reloadAll,
+		API: api.counts, Reload: file.reloadAll, Kill: server.Kill,
 		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg), Health: servers.Statuses,
 	}), log)
 	if err != nil {
@@ -196,7 +195,7 @@ func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() 
 	if cfg.Listen == "" {
 		return func() error { return nil }, nil
 	}
-	l, err := net.Listen("tcp", cfg.Listen)
+	l, err := listen(cfg.Listen, adminSocketMode)
 	if err != nil {
 		return nil, fmt.Errorf("listen for admin on %s: %w", cfg.Listen, err)
 	}
@@ -217,6 +216,9 @@ func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() 
 // adminConnections is how many HTTP clients there may be at once: some probes, a Prometheus and a few who look. More of
 // them would take descriptors that clients need.
 const adminConnections = 64
+
+// adminSocketMode has seqgate's own user and group come by a socket, which are taken for clients on this machine.
+const adminSocketMode = 0o660
 
 // adminTimeout bounds how long an HTTP client may take for its request's header.
 const adminTimeout = 5 * time.Second

@@ -31,7 +31,9 @@ type Config struct {
 	API           func() []idapi.Count           // the answers of ids over HTTP
 	ColumnMax     func() map[sequence.Name]int64 // of sequences, the largest id that the columns hold which they fill, as far as it is known
 	// Reload reads the configuration and its files again; nil: the path is not there.
-	Reload  func() (ReloadReport, error)
+	Reload func() (ReloadReport, error)
+	// Kill ends the session with an id, or with query the statement that it runs; nil: the path is not there.
+	Kill    func(ctx context.Context, id uint64, query bool) (found bool, err error)
 	Version string // seqgate's own
 
 	History  *History                                                    // for the charts
@@ -50,8 +52,12 @@ type Config struct {
 //	GET /sequences  the sequences of this process, as JSON
 //	GET /keyed      those that count by key, as JSON
 //	GET /metrics    all that there is to count, in Prometheus's text format (docs/operating.md)
+//	GET /status.json    a StatusReport, which `seqgate status` shows
+//	GET /sessions.json  a SessionsReport
 //	POST /-/reload  reads the configuration and its files again, for clients on the same machine: 200 with a
 //	                ReloadReport as JSON, or 422 with what is wrong
+//	POST /-/kill?id=N  ends a client's session, with &query the statement that it runs, for clients on the same machine:
+//	                200, 404 when there is no such session, or 502 with what the server says
 func New(cfg Config) http.Handler {
 	cfg.fill()
 	mux := http.NewServeMux()
@@ -63,12 +69,16 @@ func New(cfg Config) http.Handler {
 		}
 		say(w, http.StatusOK, "ok")
 	})
-	mux.HandleFunc("GET /sequences", func(w http.ResponseWriter, _ *http.Request) { list(w, cfg.Sequences(), stateOf) })
-	mux.HandleFunc("GET /keyed", func(w http.ResponseWriter, _ *http.Request) { list(w, cfg.Keyed(), keyedStateOf) })
+	mux.HandleFunc("GET /sequences", func(w http.ResponseWriter, _ *http.Request) { list(w, cfg.Sequences(), cfg.stateOf) })
+	mux.HandleFunc("GET /keyed", func(w http.ResponseWriter, _ *http.Request) { list(w, cfg.Keyed(), cfg.keyedStateOf) })
 	mux.Handle("GET /metrics", metricsHandler(cfg))
 	if cfg.Reload != nil {
 		mux.Handle("POST /-/reload", reloadHandler(cfg.Reload))
 	}
+	if cfg.Kill != nil {
+		mux.Handle("POST /-/kill", onThisMachine("end sessions: use a loopback address", killHandler(cfg.Kill)))
+	}
+	registerReports(mux, cfg)
 	registerPages(mux, cfg)
 	return mux
 }
@@ -150,10 +160,15 @@ func list[S, J any](w http.ResponseWriter, statuses []S, of func(S) J) {
 	for _, s := range statuses {
 		all = append(all, of(s))
 	}
+	answer(w, all)
+}
+
+// answer answers with JSON.
+func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	_ = encoder.Encode(all) // the client has gone, if anything
+	_ = encoder.Encode(v) // the client has gone, if anything
 }
 
 func say(w http.ResponseWriter, status int, text string) {
@@ -162,8 +177,9 @@ func say(w http.ResponseWriter, status int, text string) {
 	_, _ = w.Write([]byte(text + "\n")) // the client has gone, if anything
 }
 
-// state is a sequence as JSON. Ids are strings: JavaScript's numbers end at 2^53.
-type state struct {
+// SequenceState is a sequence as JSON. Ids are strings: JavaScript's numbers end at 2^53.
+type SequenceState struct {
+	Sequence  string    `json:"sequence"` // keyspace.sequence
 	Keyspace  string    `json:"keyspace"`
 	Name      string    `json:"name"` // database.table
 	Strategy  string    `json:"strategy"`
@@ -186,9 +202,9 @@ type state struct {
 	AwaySince time.Time `json:"away_since,omitzero"`
 }
 
-func stateOf(s sequence.Status) state {
-	st := state{
-		Keyspace: s.Name.Keyspace, Name: s.Name.String(), Strategy: s.Strategy, NextID: s.Current.First,
+func (c *Config) stateOf(s sequence.Status) SequenceState {
+	st := SequenceState{
+		Sequence: c.sequenceName(s.Name), Keyspace: s.Name.Keyspace, Name: s.Name.String(), Strategy: s.Strategy, NextID: s.Current.First,
 		Remaining: s.Current.N + s.Next.N, Cache: s.Cache, Step: s.Step, Rate: s.Rate, Runway: s.Runway.Seconds(),
 		Ordered: s.Ordered, Waiting: s.Waiting, Waits: s.Waits, Refills: s.Refills, Dropped: s.Dropped, Raised: s.Raised,
 		Failures: s.Failures, Server: s.Server, Skipped: s.Skipped, AwaySince: s.AwaySince,
@@ -199,8 +215,9 @@ func stateOf(s sequence.Status) state {
 	return st
 }
 
-// keyedState is a keyed sequence as JSON.
-type keyedState struct {
+// KeyedState is a keyed sequence as JSON.
+type KeyedState struct {
+	Sequence  string    `json:"sequence"` // keyspace.sequence
 	Keyspace  string    `json:"keyspace"`
 	Name      string    `json:"name"` // database.table
 	Sections  int       `json:"sections"`
@@ -214,9 +231,9 @@ type keyedState struct {
 	AwaySince time.Time `json:"away_since,omitzero"`
 }
 
-func keyedStateOf(s keyed.Status) keyedState {
-	st := keyedState{
-		Keyspace: s.Name.Keyspace, Name: s.Name.String(), Sections: s.Sections, Held: s.Held, Keys: s.Keys, Opened: s.Opened,
+func (c *Config) keyedStateOf(s keyed.Status) KeyedState {
+	st := KeyedState{
+		Sequence: c.sequenceName(s.Name), Keyspace: s.Name.Keyspace, Name: s.Name.String(), Sections: s.Sections, Held: s.Held, Keys: s.Keys, Opened: s.Opened,
 		Lost: s.Lost, Forwards: s.Forwards, Failures: s.Failures, AwaySince: s.AwaySince,
 	}
 	if s.LastError != nil {

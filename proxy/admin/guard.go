@@ -42,9 +42,10 @@ func Guard(password string, h http.Handler) http.Handler {
 
 // isRebound reports whether a client on this machine asks under a name that is neither localhost nor own: a page from
 // elsewhere does that whose name's address was changed to a loopback one (DNS rebinding), and its browser holds the answer
-// for that page's own. A browser always sends a Host, and no page is reached by rebinding that is asked for by an address.
+// for that page's own. A browser always sends a Host, reaches no Unix socket, and no page is reached by rebinding that is asked
+// for by an address.
 func isRebound(r *http.Request, own string) bool {
-	if !isLocal(r.RemoteAddr) || r.Host == "" {
+	if !isLocal(r) || onSocket(r) || r.Host == "" {
 		return false
 	}
 	host := r.Host

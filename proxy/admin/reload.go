@@ -13,14 +13,9 @@ type ReloadReport struct {
 	NeedsRestart []string `json:"needs_restart"` // they count after a restart
 }
 
-// reloadHandler answers POST /-/reload, for clients on the same machine. Guard keeps pages of other sites away that have
-// their names lead here.
+// reloadHandler answers POST /-/reload.
 func reloadHandler(reload func() (ReloadReport, error)) http.Handler {
-	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isLocal(r.RemoteAddr) || isForwarded(r.Header) {
-			say(w, http.StatusForbidden, "only clients on the same machine may reload seqgate: use a loopback address, or SIGHUP")
-			return
-		}
+	return onThisMachine("reload seqgate: use a loopback address, or SIGHUP", func(w http.ResponseWriter, _ *http.Request) {
 		report, err := reload()
 		if err != nil {
 			say(w, http.StatusUnprocessableEntity, err.Error())
@@ -28,6 +23,18 @@ func reloadHandler(reload func() (ReloadReport, error)) http.Handler {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(report) // the client has gone, if anything
+	})
+}
+
+// onThisMachine has clients on the same machine alone do what changes something; the others are told what only those may do.
+// Guard keeps pages of other sites away that have their names lead here.
+func onThisMachine(what string, h http.HandlerFunc) http.Handler {
+	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocal(r) || isForwarded(r.Header) {
+			say(w, http.StatusForbidden, "only clients on the same machine may "+what)
+			return
+		}
+		h(w, r)
 	}))
 }
 
@@ -42,11 +49,20 @@ func isForwarded(h http.Header) bool {
 }
 
 // isLocal reports whether a client is on this machine.
-func isLocal(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
+func isLocal(r *http.Request) bool {
+	if onSocket(r) {
+		return true
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return false
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// onSocket reports whether a client comes by a Unix socket.
+func onSocket(r *http.Request) bool {
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && at.Network() == "unix"
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// adminTimeoutDefault is how long the answer of a running seqgate may take, unless a flag says otherwise.
+const adminTimeoutDefault = 10 * time.Second
+
+// adminSource is what a command is told of where a running seqgate is.
+type adminSource struct {
+	file, addr string
+	timeout    time.Duration
+}
+
+func (s *adminSource) flags(fs *flag.FlagSet) {
+	fs.StringVar(&s.file, "config", "", "the configuration `FILE` of the seqgate (or SEQGATE_CONFIG)")
+	fs.StringVar(&s.addr, "admin", "", "the admin `ADDR` of the seqgate, host:port or unix:/path, in place of that of the file; SEQGATE_ADMIN_PASSWORD is its password")
+	fs.DurationVar(&s.timeout, "timeout", adminTimeoutDefault, "the `TIME` that the answer may take")
+}
+
+// open finds the admin address. Other mistakes in the configuration do not matter, since it may have been edited while that
+// seqgate runs.
+func (s *adminSource) open() (*adminClient, error) {
+	file := s.file
+	if s.addr == "" {
+		file = cmp.Or(file, os.Getenv("SEQGATE_CONFIG"))
+	}
+	at := Admin{Password: os.Getenv("SEQGATE_ADMIN_PASSWORD")}
+	if file != "" {
+		cfg, err := readTolerantly(file, os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		at = cfg.Admin
+	}
+	switch {
+	case s.addr != "":
+		at.Listen = s.addr
+	case file == "":
+		return nil, usagef("no configuration: give --config FILE or --admin ADDR")
+	case at.Listen == "":
+		return nil, fmt.Errorf("%s has no admin address: set admin.listen and restart seqgate, or give --admin ADDR", file)
+	}
+	return newAdminClient(at), nil
+}
+
+// readTolerantly reads a configuration as far as it can be understood. Errors are those of [LoadConfig] for a file that is no
+// configuration at all.
+func readTolerantly(file string, getenv func(string) string) (*Config, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, vschema.Errors{{File: file, Message: readError(err)}}
+	}
+	r := newConfigReader(getenv)
+	if r.readFile(file, data); len(r.set) == 0 && len(r.errs) > 0 {
+		return nil, r.errs
+	}
+	r.readEnvironment()
+	return r.cfg, nil
+}
+
+// adminClient asks a running seqgate at its admin address. No proxy of the environment is asked: the address is this machine's.
+type adminClient struct {
+	addr, password string
+	http           *http.Client
+}
+
+func newAdminClient(at Admin) *adminClient {
+	transport := &http.Transport{DisableKeepAlives: true}
+	if path, ok := strings.CutPrefix(at.Listen, "unix:"); ok {
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		}
+	}
+	return &adminClient{addr: at.Listen, password: at.Password, http: &http.Client{Transport: transport}}
+}
+
+// maxAdminAnswer bounds an answer: whoever listens at the address may send what he likes.
+const maxAdminAnswer = 64 << 20
+
+// ask gives the body of an answer of 200; an error has the text of another one.
+func (c *adminClient) ask(ctx context.Context, method, page string) ([]byte, error) {
+	host := reachable(c.addr)
+	if strings.HasPrefix(c.addr, "unix:") {
+		host = "localhost"
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+host+page, nil)
+	if err != nil {
+		return nil, usagef("admin address %s: %w", c.addr, err)
+	}
+	if c.password != "" {
+		request.SetBasicAuth("seqgate", c.password)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		var cause *url.Error // names the address again
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return nil, fmt.Errorf("no answer at the admin address %s: %w", c.addr, err)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAdminAnswer))
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return nil, fmt.Errorf("read the answer of the admin address %s: %w", c.addr, err)
+	}
+	switch response.StatusCode {
+	case http.StatusOK:
+		return body, nil
+	case http.StatusUnauthorized:
+		return nil, errors.New("the password of the admin address is missing or wrong: it is admin.password of the configuration, or SEQGATE_ADMIN_PASSWORD")
+	}
+	text := strings.TrimSpace(string(body[:min(len(body), 2000)]))
+	return nil, fmt.Errorf("%s: %s", response.Status, printableText(text))
+}

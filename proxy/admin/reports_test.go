@@ -1,0 +1,123 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seqgate/seqgate/proxy/health"
+	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// What programs are told is what the page tells people.
+func TestReports(t *testing.T) {
+	began := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	h := New(Config{
+		Version: "v1.2.3", Traffic: func() meter.Snapshot { return meter.Snapshot{Started: began, Sessions: 2, Limit: 10, Pinned: 1} },
+		Health: func() []health.Status {
+			return []health.Status{{Keyspace: "main", Shard: "-", Addr: "db:3306", State: health.Down, Since: began, Latency: 1500 * time.Microsecond, Err: errors.New("no route")}}
+		},
+		Sequences: func() []sequence.Status {
+			return []sequence.Status{{Name: sequence.Name{Keyspace: "main", Database: "shop", Table: "users_seq"}}}
+		},
+		Sessions: func(context.Context, int) ([]Session, int, error) {
+			return []Session{{ID: 1 << 62, User: "app", Time: "3"}}, 7, errors.New("away")
+		},
+	})
+	var status StatusReport
+	if err := json.Unmarshal(get(t, h, "/status.json").Body.Bytes(), &status); err != nil {
+		t.Fatal(err)
+	}
+	want := StatusReport{
+		Version: "v1.2.3", Started: began, Ready: true, Problem: "server of main is down", Sessions: 2, Limit: 10, Pinned: 1, Keyed: []KeyedState{},
+		Servers:   []ServerReport{{Keyspace: "main", Shard: "-", Address: "db:3306", State: "down", Since: began, LatencyMS: 1.5, LastError: "no route"}},
+		Sequences: []SequenceState{{Sequence: "main.users_seq", Keyspace: "main", Name: "shop.users_seq"}},
+	}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	var sessions SessionsReport
+	if err := json.Unmarshal(get(t, h, "/sessions.json").Body.Bytes(), &sessions); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(SessionsReport{Total: 7, Problem: "away", Sessions: []SessionInfo{{ID: 1 << 62, User: "app", Seconds: "3"}}}, sessions); diff != "" {
+		t.Errorf("sessions (-want +got):\n%s", diff)
+	}
+}
+
+// A sequence has one name: its keyspace's.
+func TestSequenceName(t *testing.T) {
+	cfg := Config{Servers: []Server{{Keyspace: "main", Shard: "-", Database: "shop"}, {Keyspace: "customer", Shard: "-80", Database: "customer_0"}, {Keyspace: "customer", Shard: "80-", Database: "customer_1"}}}
+	for want, n := range map[string]sequence.Name{
+		"main.users_seq":       {Keyspace: "main", Database: "shop", Table: "users_seq"},
+		"main.other.users_seq": {Keyspace: "main", Database: "other", Table: "users_seq"},
+		"customer.a_seq":       {Keyspace: "customer", Database: "customer_1", Table: "a_seq"},
+		"shop.users_seq":       {Database: "shop", Table: "users_seq"},
+		"unknown.users_seq":    {Keyspace: "unknown", Database: "shop", Table: "users_seq"},
+	} {
+		if got := cfg.sequenceName(n); got != want {
+			t.Errorf("%+v is called %s, want %s", n, got, want)
+		}
+	}
+}
+
+// Sessions are ended by clients on the same machine alone, and by no page of another site. A Unix socket is this machine's under
+// any name.
+func TestKill(t *testing.T) {
+	for _, tt := range []struct {
+		name, target, remote, host string
+		header                     http.Header
+		socket                     bool
+		want                       int
+		wantQuery                  bool
+	}{
+		{name: "session", target: "?id=7", want: 200},
+		{name: "statement", target: "?id=7&query", want: 200, wantQuery: true},
+		{name: "of nobody", target: "?id=8", want: 404},
+		{name: "the server refuses", target: "?id=9", want: 502},
+		{name: "without an id", want: 400},
+		{name: "from elsewhere", target: "?id=7", remote: "192.0.2.7:9", want: 403},
+		{name: "through a proxy", target: "?id=7", header: http.Header{"X-Forwarded-For": {"192.0.2.7"}}, want: 403},
+		{name: "of another site", target: "?id=7", header: http.Header{"Sec-Fetch-Site": {"cross-site"}}, want: 403},
+		{name: "under another name", target: "?id=7", host: "evil.example", want: 403},
+		{name: "by a socket", target: "?id=7", remote: "@", host: "any", socket: true, want: 200},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			killed := map[bool]uint64{}
+			h := Guard("", New(Config{Kill: func(_ context.Context, id uint64, query bool) (bool, error) {
+				if id == 9 {
+					return true, errors.New("access denied")
+				}
+				killed[query] = id
+				return id == 7, nil
+			}}))
+			r := httptest.NewRequest(http.MethodPost, "/-/kill"+tt.target, nil)
+			r.RemoteAddr, r.Host = "127.0.0.1:9", "localhost"
+			if tt.remote != "" {
+				r.RemoteAddr = tt.remote
+			}
+			if tt.host != "" {
+				r.Host = tt.host
+			}
+			if tt.header != nil {
+				r.Header = tt.header
+			}
+			if tt.socket {
+				r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.UnixAddr{Net: "unix", Name: "/s"})))
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != tt.want || tt.want == 200 && killed[tt.wantQuery] != 7 || tt.want == 403 && len(killed) > 0 {
+				t.Errorf("got %d %s, killed %v, want %d", w.Code, w.Body, killed, tt.want)
+			}
+		})
+	}
+}
