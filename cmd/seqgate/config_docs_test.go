@@ -61,7 +61,12 @@ func configReference(t *testing.T) string {
 			continue
 		}
 		described[e.path] = true
-		fmt.Fprintf(&b, "#### %s\n\n%s · default: %s · %s · %s\n\n%s\n\n", e.path, keyForm(e.path), e.fallback(), e.reloads(), environmentOf(e.path), e.about())
+		facts := e.facts()
+		if e.with != "" { // the comment above is about this key too
+			fmt.Fprintf(&b, "`%s`: %s\n\n", e.path, facts)
+			continue
+		}
+		fmt.Fprintf(&b, "#### %s\n\n%s\n\n%s\n\n", e.path, facts, e.about())
 		b.WriteString(itemFields(t, e.path))
 	}
 	for path := range settings {
@@ -146,9 +151,6 @@ func sampleEntries() []sampleEntry {
 
 // about is the comment as Markdown: lines that are indented in it are items.
 func (e sampleEntry) about() string {
-	if e.with != "" {
-		return fmt.Sprintf("See [%s](#%s).", e.with, strings.ReplaceAll(e.with, ".", ""))
-	}
 	var b strings.Builder
 	items := false
 	for _, line := range e.comment {
@@ -194,11 +196,16 @@ func (e sampleEntry) fallback() string {
 	}
 }
 
-func (e sampleEntry) reloads() string {
-	if reloadable[e.path] {
-		return "reloaded"
+// facts are what a key takes, its default if it has one, whether it is reloaded, and its variable.
+func (e sampleEntry) facts() string {
+	facts := keyForm(e.path)
+	if fallback := e.fallback(); fallback != "none" {
+		facts += " · default: " + fallback
 	}
-	return "needs a restart"
+	if reloadable[e.path] {
+		facts += " · reloaded"
+	}
+	return facts + " · " + environmentOf(e.path)
 }
 
 // probe reads a text as a key's value, and gives the reader's first complaint about it.

@@ -19,9 +19,9 @@ import (
 
 // notChecked are blocks that nothing here can check, by their page and how they begin, with the reason.
 var notChecked = map[string]string{
-	"docs/operating.md # prometheus.yml":    "Prometheus's file; TestAlertRules and TestDashboard run the project's own against a real one",
-	`docs/api.md {"error":`:               "an answer; the tests of proxy/idapi hold the form",
-	`docs/operating.md {"reloaded":`:      "an answer; TestReloadConfig holds the form",
+	"docs/operating.md # prometheus.yml": "Prometheus's file; TestAlertRules and TestDashboard run the project's own against a real one",
+	`docs/api.md {"error":`:              "an answer; the tests of proxy/idapi hold the form",
+	`docs/operating.md {"reloaded":`:     "an answer; TestReloadConfig holds the form",
 }
 
 // unchecked reports whether a block is one of notChecked.
