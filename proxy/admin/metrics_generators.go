@@ -30,7 +30,7 @@ var (
 	generatorWaits       = counter("generator_waits_total", "Calls that had to wait for the clock, or for the lease.", "keyspace", "generator")
 	generatorHeld        = gauge("generator_worker_held", "1 while there is a worker id; 0 before the first id here.", "keyspace", "generator")
 	generatorWorker      = gauge("generator_worker_id", "The worker id.", "keyspace", "generator")
-	generatorLease       = gauge("generator_lease_seconds", "How long the lease of the worker id lasts unless it is extended; not told of ids that are configured.", "keyspace", "generator")
+	generatorLease       = gauge("generator_lease_seconds", "How long the lease of the worker id lasts unless it is extended; absent for configured ids.", "keyspace", "generator")
 	generatorLeaseErrors = gauge("generator_lease_failures", "Attempts in a row to extend the lease that failed.", "keyspace", "generator")
 	generatorLosses      = counter("generator_lease_losses_total", "How often a worker id was lost to others.", "keyspace", "generator")
 	generatorOffset      = gauge("generator_clock_offset_seconds", "How far this host's clock is ahead of the one that leases are measured by.", "keyspace", "generator")

@@ -187,7 +187,7 @@ func TestMetricsInDocs(t *testing.T) {
 // metricsTable is the table of all metrics.
 func metricsTable() string {
 	var b strings.Builder
-	b.WriteString("\n| metric | type | labels | what it tells |\n|---|---|---|---|\n")
+	b.WriteString("\n| metric | type | labels | meaning |\n|---|---|---|---|\n")
 	for _, m := range own() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, m.typ, strings.Join(m.labels, ", "), m.help)
 	}
