@@ -565,7 +565,7 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 		defer cancel()
 		e, err := c.read(ctx, k, key)
 		if err != nil {
-			c.log.Warn("table not described", "table", key.schema+"."+key.table, "err", err)
+			c.log.Warn("table not described", append(k.logged(), "table", key.schema+"."+key.table, "err", err)...)
 			return nil, err
 		}
 		c.mu.Lock()

@@ -295,13 +295,13 @@ func (s *Server) letIn(c net.Conn) (client net.Conn, session *session, release f
 	client, leave, err := s.receive(c)
 	if err != nil {
 		s.meter.Refused(refusalOf(err))
-		s.logEnd(c, "login", err)
+		s.logEnd(c, "login", s.keyspaceOf(err), err)
 		return client, nil, release
 	}
 	release = leave
 	if session, err = s.login(client); err != nil {
 		s.meter.Refused(refusalOf(err))
-		s.logEnd(client, "login", err)
+		s.logEnd(client, "login", s.keyspaceOf(err), err)
 		return client, nil, release
 	}
 	s.track(c, session)
@@ -328,7 +328,7 @@ func (s *Server) run(c, client net.Conn, session *session, release func()) {
 	session.attend()
 	err := session.run()
 	closed = true
-	s.logEnd(client, "session", errors.Join(err, session.close()))
+	s.logEnd(client, "session", session.keyspace, errors.Join(err, session.close()))
 }
 
 func (s *Server) logFault(c net.Conn, fault any) {
@@ -353,8 +353,8 @@ func (s *Server) receive(c net.Conn) (client net.Conn, release func(), err error
 	return nil, nil, err
 }
 
-// logEnd tells how a session ended: a client that just leaves is no news.
-func (s *Server) logEnd(c net.Conn, what string, err error) {
+// logEnd tells how a session ended: a client that just leaves is no news. k is its keyspace, nil before there is one.
+func (s *Server) logEnd(c net.Conn, what string, k *Keyspace, err error) {
 	level := slog.LevelDebug
 	var lost *backendError
 	var connect *backend.ConnectError
@@ -362,7 +362,7 @@ func (s *Server) logEnd(c net.Conn, what string, err error) {
 	if errors.As(err, &lost) || errors.As(err, &connect) || errors.As(err, &header) {
 		level = slog.LevelWarn
 	}
-	s.log.Log(s.ctx, level, what+" ended", "client", c.RemoteAddr().String(), "err", err)
+	s.log.Log(s.ctx, level, what+" ended", append(k.logged(), "client", c.RemoteAddr().String(), "err", err)...)
 }
 
 func (s *Server) track(c net.Conn, session *session) {

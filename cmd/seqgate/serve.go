@@ -20,6 +20,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seqgate/seqgate/internal/loglimit"
 	"github.com/seqgate/seqgate/internal/settled"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/admin"
@@ -68,7 +69,9 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 		return inFile(cfg.VSchemaFile, err)
 	}
 	level := &slog.LevelVar{}
-	log := newLogger(cfg.Log, level, stderr)
+	limited := loglimit.New(newLogger(cfg.Log, level, stderr).Handler(), "login ended", "session ended", "table not described")
+	defer limited.Close() // last: what is counted is logged
+	log := slog.New(limited)
 	spans, endTracing, err := openTracing(ctx, cfg.Tracing, log)
 	if err != nil {
 		return err

@@ -1,0 +1,79 @@
+package loglimit
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// lines takes what was logged since it was asked last, without the time.
+func lines(b *strings.Builder) []string {
+	defer b.Reset()
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+func TestRepeatedLinesAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		withoutTime := func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}
+		h := New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: withoutTime}), "login ended")
+		log := slog.New(h).With("run", 1)
+		wants := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			if diff := cmp.Diff(want, lines(&out)); diff != "" {
+				t.Errorf("logged (-want +got):\n%s", diff)
+			}
+		}
+		failed := func(server string, n int) {
+			for i := range n {
+				log.Warn("login ended", "keyspace", "main", "server", server, "client", i)
+			}
+		}
+
+		failed("a", 1000)
+		failed("b", 2)
+		log.Info("login ended", "client", "an info")
+		log.Warn("another", "client", 1)
+		log.Warn("another", "client", 2)
+		wants(
+			`level=WARN msg="login ended" run=1 keyspace=main server=a client=0`,
+			`level=WARN msg="login ended" run=1 keyspace=main server=b client=0`,
+			`level=INFO msg="login ended" run=1 client="an info"`,
+			`level=WARN msg=another run=1 client=1`, `level=WARN msg=another run=1 client=2`)
+		time.Sleep(every - time.Second)
+		failed("a", 1)
+		wants("")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		got := lines(&out)
+		if len(got) != 2 || !strings.Contains(strings.Join(got, "\n"), `server=a client=0 repeated="and 1000 more in the last minute"`) ||
+			!strings.Contains(strings.Join(got, "\n"), `server=b client=1 repeated="and 1 more in the last minute"`) {
+			t.Errorf("after a minute: %q", got)
+		}
+		failed("a", 3)
+		time.Sleep(every)
+		wants(`level=WARN msg="login ended" run=1 keyspace=main server=a client=2 repeated="and 3 more in the last minute"`)
+		time.Sleep(every) // a quiet one
+		synctest.Wait()
+		failed("a", 1)
+		wants(`level=WARN msg="login ended" run=1 keyspace=main server=a client=0`)
+
+		failed("a", 5)
+		h.Close()
+		wants(`level=WARN msg="login ended" run=1 keyspace=main server=a client=4 repeated="and 5 more in the last minute"`)
+		failed("a", 2)
+		wants(`level=WARN msg="login ended" run=1 keyspace=main server=a client=0`, `level=WARN msg="login ended" run=1 keyspace=main server=a client=1`)
+		time.Sleep(time.Hour)
+		wants("")
+	})
+}
