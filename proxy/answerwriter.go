@@ -9,13 +9,13 @@ import (
 // answerWriter writes the packets of an answer of seqgate's own making to the
 // client, in large pieces. After an error nothing more is written.
 type answerWriter struct {
-	s    *session
+	s    *executor
 	b    []byte
 	next byte // the sequence number of the first packet in b
 	err  error
 }
 
-func newAnswerWriter(s *session) *answerWriter {
+func newAnswerWriter(s *executor) *answerWriter {
 	return &answerWriter{s: s, b: s.packet[:0], next: s.out.sequence}
 }
 
@@ -58,28 +58,28 @@ func (w *answerWriter) discard() {
 }
 
 // replyPackets sends a result of definitions and rows that servers have made.
-func (s *session) replyPackets(columns, rows [][]byte) error {
-	out := newAnswerWriter(s)
-	out.define(columns, s.endOfRows(nil, s.out.more))
+func (x *executor) replyPackets(columns, rows [][]byte) error {
+	out := newAnswerWriter(x)
+	out.define(columns, x.endOfRows(nil, x.out.more))
 	for _, row := range rows {
 		out.add(row)
 	}
-	out.add(s.endOfRows(nil, s.out.more))
+	out.add(x.endOfRows(nil, x.out.more))
 	return out.flush()
 }
 
 // replyRows sends a result in the text protocol. Each row has a value for each column.
-func (s *session) replyRows(columns []wire.Column, rows [][]string) error {
+func (x *executor) replyRows(columns []wire.Column, rows [][]string) error {
 	count := mysql.AppendLengthEncodedInteger(nil, uint64(len(columns)))
-	if s.capabilities&wire.CountsTell != 0 {
+	if x.capabilities&wire.CountsTell != 0 {
 		count = append(count, wire.DefinitionsFollow)
 	}
-	b, seq := wire.AppendPacket(nil, s.out.sequence, count)
+	b, seq := wire.AppendPacket(nil, x.out.sequence, count)
 	for _, column := range columns {
-		b, seq = wire.AppendPacket(b, seq, column.Append(nil, s.capabilities&wire.ClientExtendedMetadata != 0))
+		b, seq = wire.AppendPacket(b, seq, column.Append(nil, x.capabilities&wire.ClientExtendedMetadata != 0))
 	}
-	if !s.deprecateEOF() {
-		b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, s.out.more))
+	if !x.deprecateEOF() {
+		b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, x.out.more))
 	}
 	for _, row := range rows {
 		var packet []byte
@@ -88,7 +88,7 @@ func (s *session) replyRows(columns []wire.Column, rows [][]string) error {
 		}
 		b, seq = wire.AppendPacket(b, seq, packet)
 	}
-	b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, s.out.more))
-	s.out.sequence = seq
-	return s.writeFront(b)
+	b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, x.out.more))
+	x.out.sequence = seq
+	return x.writeFront(b)
 }

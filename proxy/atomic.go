@@ -10,7 +10,7 @@ import (
 
 // severally is a statement that several legs run, on all of them or on none.
 type severally struct {
-	legs    []*session
+	legs    []*executor
 	inOrder bool              // the first leg does it before the others: so rows that are the same everywhere are locked in one order
 	send    func(i int) error // sends it to a leg
 	receive func(i int) error // reads the leg's answer whole
@@ -65,7 +65,7 @@ func (r *router) inOwnTransaction(q severally) (err error) {
 // the client's transaction. Where that cannot be done, as one of the servers has ended
 // the transaction or set no savepoint, all of it is rolled back; where one is lost it
 // stays open, so that COMMIT fails.
-func (r *router) undoStatement(legs []*session, err error) error {
+func (r *router) undoStatement(legs []*executor, err error) error {
 	var before *beforeError
 	if !errors.As(err, &before) {
 		undone := everywhere(legs, always("ROLLBACK TO SAVEPOINT "+statementSavepoint))
@@ -91,14 +91,14 @@ func rolledBack(err error) error {
 // beforeError is a server's refusal of what is sent before a statement.
 type beforeError struct {
 	error
-	done bool     // the statement itself was not refused
-	leg  *session // where it was done
+	done bool      // the statement itself was not refused
+	leg  *executor // where it was done
 }
 
 func (e *beforeError) Unwrap() error { return e.error }
 
 // run runs the statement, with another one before it if there is one.
-func (q *severally) run(before func(*session) string) error {
+func (q *severally) run(before func(*executor) string) error {
 	if err := q.exchange(before); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (q *severally) run(before func(*session) string) error {
 // exchange sends the statement to all legs, with another one before it if there is one,
 // and reads all answers then. The error is the first, or one of a connection, which is
 // given up.
-func (q *severally) exchange(before func(*session) string) error {
+func (q *severally) exchange(before func(*executor) string) error {
 	if !q.inOrder {
 		return q.exchangeOn(0, len(q.legs), before)
 	}
@@ -124,7 +124,7 @@ func (q *severally) exchange(before func(*session) string) error {
 }
 
 // exchangeOn is exchange with the legs from the first to before the last.
-func (q *severally) exchangeOn(first, last int, before func(*session) string) error {
+func (q *severally) exchangeOn(first, last int, before func(*executor) string) error {
 	owed := make([]int, len(q.legs)) // answers
 	var failed error
 	for i := first; i < last; i++ {
@@ -177,11 +177,11 @@ func (q *severally) collect(i, owed int, before bool) error {
 	return answered
 }
 
-func always(sql string) func(*session) string { return func(*session) string { return sql } }
+func always(sql string) func(*executor) string { return func(*executor) string { return sql } }
 
 // everywhere runs a statement of seqgate's own on several legs at once. It gives the
 // first error when all have answered. A connection that fails is given up.
-func everywhere(legs []*session, text func(*session) string) error {
+func everywhere(legs []*executor, text func(*executor) string) error {
 	var first error
 	sent := 0
 	for _, leg := range legs {

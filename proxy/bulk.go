@@ -90,27 +90,27 @@ func appendIndicated(dst []byte, params ...wire.Param) []byte {
 
 // executeBulk executes an INSERT or REPLACE into a sequenced table for the rows of
 // a bulk. Open ids get one block, in the order of the rows.
-func (s *session) executeBulk(st *statement, payload []byte, size int) error {
+func (x *executor) executeBulk(st *statement, payload []byte, size int) error {
 	p := st.execution()
 	b, err := st.readBulk(payload)
 	if err == nil {
-		err = s.openBulk(st, &p, b)
+		err = x.openBulk(st, &p, b)
 	}
 	if err != nil {
-		s.front.Skip(size)
-		return errors.Join(err, s.dropLong(st))
+		x.front.Skip(size)
+		return errors.Join(err, x.dropLong(st))
 	}
-	if err = s.beforeExecute(st, &p); err == nil {
-		err = s.composeBulk(st, &p, b)
+	if err = x.beforeExecute(st, &p); err == nil {
+		err = x.composeBulk(st, &p, b)
 	}
-	s.front.Skip(size)
+	x.front.Skip(size)
 	if err != nil {
 		return err
 	}
-	if err := s.sendPacket(s.scratch); err != nil {
+	if err := x.sendPacket(x.scratch); err != nil {
 		return err
 	}
-	return s.settleExecute(st, &p)
+	return x.settleExecute(st, &p)
 }
 
 // openBulk counts the rows of a bulk, and those whose ids are open.

@@ -65,16 +65,16 @@ func (s *session) changeUser() error {
 var errLoginFailed = errors.New("COM_CHANGE_USER was refused")
 
 // relayChange passes the command on, and the authentication that follows.
-func (s *session) relayChange(command handshake.Packet, change handshake.ChangeUser, malformed error) error {
-	front, back := wirePackets{s.front}, wirePackets{s.back}
-	if handshake.SendsPassword(change.Plugin) && s.frontSecure && !s.secure {
+func (x *executor) relayChange(command handshake.Packet, change handshake.ChangeUser, malformed error) error {
+	front, back := wirePackets{x.front}, wirePackets{x.back}
+	if handshake.SendsPassword(change.Plugin) && x.frontSecure && !x.secure {
 		return handshake.ErrInsecureServer
 	}
 	if err := back.Send(command); err != nil {
 		return &backendError{err}
 	}
-	r := handshake.Relay{Front: front, Back: back, FrontSecure: s.frontSecure, BackSecure: s.secure,
-		Plugin: change.Plugin, Salt: s.salt, Key: s.srv.cfg.RSA, PublicKey: s.srv.publicKey}
+	r := handshake.Relay{Front: front, Back: back, FrontSecure: x.frontSecure, BackSecure: x.secure,
+		Plugin: change.Plugin, Salt: x.salt, Key: x.srv.cfg.RSA, PublicKey: x.srv.publicKey}
 	ok, err := r.Run()
 	switch {
 	case err != nil:
@@ -82,12 +82,12 @@ func (s *session) relayChange(command handshake.Packet, change handshake.ChangeU
 	case malformed != nil:
 		return malformed // nothing is known of whose session it is
 	}
-	s.salt = r.Salt
+	x.salt = r.Salt
 	if packet, valid := wire.ParseOK(ok.Payload); valid {
-		s.answer.Status = packet.Status
+		x.answer.Status = packet.Status
 	}
-	if err := s.becomes(change.User); err != nil {
-		s.out.sequence = ok.Sequence
+	if err := x.becomes(change.User); err != nil {
+		x.out.sequence = ok.Sequence
 		return err
 	}
 	if err := front.Send(ok); err != nil {
@@ -119,43 +119,43 @@ func relayFailure(err error) error {
 
 // verifyChange verifies the client by the list of users, and gives it another
 // connection to the backend, so that nothing of the former user's is left.
-func (s *session) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *Keyspace, database string) error {
-	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: s.salt, switches: s.has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
-		pause: func(d time.Duration) error { return pauseFor(s.ctx, d) }}
+func (x *executor) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *Keyspace, database string) error {
+	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: x.salt, switches: x.has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
+		pause: func(d time.Duration) error { return pauseFor(x.ctx, d) }}
 	if !c.switches {
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD
 	}
-	err := s.srv.verify(wirePackets{s.front}, &c, s.front.RemoteAddr())
+	err := x.srv.verify(wirePackets{x.front}, &c, x.front.RemoteAddr())
 	if err != nil && c.plugin == mysql.AUTH_CACHING_SHA2_PASSWORD {
-		err = s.refuseInFull(&c, err)
+		err = x.refuseInFull(&c, err)
 	}
-	s.out.sequence = c.sequence + 1
-	if err == nil && !s.srv.user(change.User).admits(encryptionOf(s.front.Conn)) {
-		err = accessDenied(change.User, s.front.RemoteAddr(), len(c.proof) > 0)
+	x.out.sequence = c.sequence + 1
+	if err == nil && !x.srv.user(change.User).admits(encryptionOf(x.front.Conn)) {
+		err = accessDenied(change.User, x.front.RemoteAddr(), len(c.proof) > 0)
 	}
 	if err == nil {
-		err = s.becomes(change.User)
+		err = x.becomes(change.User)
 	}
 	if err != nil {
 		return err
 	}
-	login, err := s.loginAt(keyspace, change.User, database)
+	login, err := x.loginAt(keyspace, change.User, database)
 	if err != nil {
 		return err
 	}
 	login.Charset, login.Attributes = change.Charset, change.Attributes
-	ctx, cancel := context.WithTimeout(s.ctx, s.srv.settings().HandshakeTimeout)
+	ctx, cancel := context.WithTimeout(x.ctx, x.srv.settings().HandshakeTimeout)
 	defer cancel()
-	back, err := s.srv.connect(ctx, keyspace, login)
+	back, err := x.srv.connect(ctx, keyspace, login)
 	if err != nil {
 		return err
 	}
-	former, lost := s.conn, s.lost
-	s.adopt(back, login)
+	former, lost := x.conn, x.lost
+	x.adopt(back, login)
 	if !lost {
 		_ = former.Quit() // it is not needed any more
 	}
-	if err := c.welcome(wirePackets{s.front}, back.OK); err != nil {
+	if err := c.welcome(wirePackets{x.front}, back.OK); err != nil {
 		return &frontError{err}
 	}
 	return nil

@@ -11,12 +11,12 @@ import (
 // refuseInFull goes through the steps that MySQL has between a proof that is not known
 // to it and its refusal: it asks for the password itself. A client that awaits them, as
 // PHP's, reads an error in their place without its SQLSTATE. refusal is given back.
-func (s *session) refuseInFull(c *claim, refusal error) error {
+func (x *executor) refuseInFull(c *claim, refusal error) error {
 	var refused *mysql.MyError
-	if !errors.As(refusal, &refused) || len(c.proof) <= 1 || !s.frontSecure && s.srv.publicKey == nil {
+	if !errors.As(refusal, &refused) || len(c.proof) <= 1 || !x.frontSecure && x.srv.publicKey == nil {
 		return refusal
 	}
-	front := wirePackets{s.front}
+	front := wirePackets{x.front}
 	asked := []byte{handshake.More, mysql.CACHE_SHA2_FULL_AUTH}
 	for {
 		if err := front.Send(handshake.Packet{Sequence: c.sequence + 1, Payload: asked}); err != nil {
@@ -27,9 +27,9 @@ func (s *session) refuseInFull(c *claim, refusal error) error {
 			return &frontError{err}
 		}
 		c.sequence = p.Sequence
-		if s.frontSecure || len(asked) > 2 || !handshake.RequestsKey(c.plugin, p.Payload) {
+		if x.frontSecure || len(asked) > 2 || !handshake.RequestsKey(c.plugin, p.Payload) {
 			return refusal
 		}
-		asked = append([]byte{handshake.More}, s.srv.publicKey...)
+		asked = append([]byte{handshake.More}, x.srv.publicKey...)
 	}
 }

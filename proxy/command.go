@@ -86,44 +86,44 @@ func cutSilent(code byte, length int) bool {
 
 // refuseSilent takes such a command, which MySQL answers with an error and MariaDB does
 // not. Passed on, that answer would be taken for the next command's.
-func (s *session) refuseSilent() error {
-	if _, err := s.takeCommand(); err != nil {
+func (x *executor) refuseSilent() error {
+	if _, err := x.takeCommand(); err != nil {
 		return err
 	}
-	if s.mariaDB {
-		s.out.silent = true
+	if x.mariaDB {
+		x.out.silent = true
 		return nil
 	}
 	return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 }
 
 // pass relays a command and its answer unseen.
-func (s *session) pass(as wire.Shape) error {
-	if err := s.forward(); err != nil {
+func (x *executor) pass(as wire.Shape) error {
+	if err := x.forward(); err != nil {
 		return err
 	}
-	return s.relay(as)
+	return x.relay(as)
 }
 
 // setOption is COM_SET_OPTION, which turns multiple statements in one text on
 // and off.
-func (s *session) setOption() error {
-	body, err := s.takeCommand()
+func (x *executor) setOption() error {
+	body, err := x.takeCommand()
 	if err != nil {
 		return err
 	}
-	if err := s.send(append([]byte{mysql.COM_SET_OPTION}, body...)); err != nil {
+	if err := x.send(append([]byte{mysql.COM_SET_OPTION}, body...)); err != nil {
 		return err
 	}
-	if err := s.relay(wire.ShapeSingle); err != nil || s.answer.Failed || len(body) < 2 {
+	if err := x.relay(wire.ShapeSingle); err != nil || x.answer.Failed || len(body) < 2 {
 		return err
 	}
 	const on, off = 0, 1
 	switch binary.LittleEndian.Uint16(body) {
 	case on:
-		s.capabilities |= uint64(mysql.CLIENT_MULTI_STATEMENTS)
+		x.capabilities |= uint64(mysql.CLIENT_MULTI_STATEMENTS)
 	case off:
-		s.capabilities &^= uint64(mysql.CLIENT_MULTI_STATEMENTS)
+		x.capabilities &^= uint64(mysql.CLIENT_MULTI_STATEMENTS)
 	}
 	return nil
 }
@@ -141,15 +141,15 @@ func (s *session) resetConnection() error {
 // leavesProtocol is a command of a server's plugin. Where it is refused, as on
 // nearly every server, that is the answer. A server that accepts it goes on in
 // a protocol of the plugin's own, in which seqgate would be blind.
-func (s *session) leavesProtocol() error {
-	if err := s.forward(); err != nil {
+func (x *executor) leavesProtocol() error {
+	if err := x.forward(); err != nil {
 		return err
 	}
-	if err := s.drop(wire.ShapeSingle); err != nil {
+	if err := x.drop(wire.ShapeSingle); err != nil {
 		return err
 	}
 	text := "seqgate does not relay the protocols of cloning and group replication; connect to the server itself for them"
-	err := s.reply(wire.AppendError(nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, text)))
+	err := x.reply(wire.AppendError(nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, text)))
 	return errors.Join(&frontError{errors.New(text)}, err)
 }
 
@@ -189,19 +189,19 @@ func (c *clientConn) shortPacket() (payload []byte, size int, err error) {
 
 // frontPacket reads a statement whole, without taking it. One of 16 MiB or more is
 // bounded by what its server takes, and is taken: its size is 0.
-func (s *session) frontPacket() (payload []byte, size int, err error) {
-	length, _, err := s.front.Header()
+func (x *executor) frontPacket() (payload []byte, size int, err error) {
+	length, _, err := x.front.Header()
 	if err != nil {
 		return nil, 0, &frontError{err}
 	}
 	if length < wire.MaxPayload {
-		return s.packetUpTo(wire.MaxPayload)
+		return x.packetUpTo(wire.MaxPayload)
 	}
-	payload, sequence, err := s.front.TakeLong(s.srv.statementLimit(s.ctx, s.keyspace))
+	payload, sequence, err := x.front.TakeLong(x.srv.statementLimit(x.ctx, x.keyspace))
 	if err != nil {
 		return nil, 0, frontFailure(err)
 	}
-	s.out.sequence = sequence + 1
+	x.out.sequence = sequence + 1
 	return payload, 0, nil
 }
 
@@ -240,21 +240,21 @@ func frontFailure(err error) error {
 
 // initDB changes the default database, by the name of a keyspace or of any
 // database of this session's server.
-func (s *session) initDB() error {
-	name, err := s.takeCommand()
+func (x *executor) initDB() error {
+	name, err := x.takeCommand()
 	if err != nil {
 		return err
 	}
-	database, err := s.srv.databaseFor(s.keyspace, string(name))
+	database, err := x.srv.databaseFor(x.keyspace, string(name))
 	if err != nil {
 		return err
 	}
-	if err := s.send(append([]byte{mysql.COM_INIT_DB}, database...)); err != nil {
+	if err := x.send(append([]byte{mysql.COM_INIT_DB}, database...)); err != nil {
 		return err
 	}
-	if err := s.relay(wire.ShapeSingle); err != nil || s.answer.Failed {
+	if err := x.relay(wire.ShapeSingle); err != nil || x.answer.Failed {
 		return err
 	}
-	s.setDatabase(database)
+	x.setDatabase(database)
 	return nil
 }

@@ -34,8 +34,8 @@ func (d *ownStatement) selectDecode() error {
 }
 
 // planPrepareDecode judges the statement to prepare.
-func (s *session) planPrepareDecode(sql []byte) (*statement, error) {
-	mode, err := s.readable(sql)
+func (x *executor) planPrepareDecode(sql []byte) (*statement, error) {
+	mode, err := x.readable(sql)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (s *session) planPrepareDecode(sql []byte) (*statement, error) {
 }
 
 // answerDecode answers an execution, in the binary protocol.
-func (s *session) answerDecode(id string) error {
-	rows, err := s.srv.decode(id)
+func (x *executor) answerDecode(id string) error {
+	rows, err := x.srv.decode(id)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *session) answerDecode(id string) error {
 		}
 		packets = append(packets, packet)
 	}
-	return s.replyPackets(s.preparedColumns(&nextPlan{decode: true}), packets)
+	return x.replyPackets(x.preparedColumns(&nextPlan{decode: true}), packets)
 }
 
 // appendBinaryRow appends a row without NULLs as the binary protocol has it ("Binary Protocol Resultset Row" of the MySQL

@@ -52,13 +52,13 @@ func (s *session) attend() {
 
 func (c *serverConn) attendBack() {
 	c.back.WriteLimit = cmp.Or(c.srv.settings().WriteTimeout, defaultWriteTimeout)
-	c.back.Interrupted = c.owner.clientLeft
+	c.back.Interrupted = func() { c.owner.clientLeft(c) }
 	c.ends.unwatch = c.srv.watch(c.back, c.log, c.noteEnd)
 }
 
 // exchangeBack has the session go on with another connection to its backend. It
 // gives the former one, which is the caller's from then on.
-func (f *filler) exchangeBack(c net.Conn) (former net.Conn) {
+func (f *serverConn) exchangeBack(c net.Conn) (former net.Conn) {
 	if f.ends.unwatch != nil {
 		f.ends.unwatch()
 	}
@@ -73,12 +73,19 @@ func (f *filler) exchangeBack(c net.Conn) (former net.Conn) {
 	return former
 }
 
-// cutOff ends the backend connection from outside of the session.
+// cutOff ends the connections to servers from outside of the session.
 func (s *session) cutOff() {
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
 	_ = s.back.Close() // the session is told by that
 	s.router.cutOffLegs()
+}
+
+// cutOff ends the connection from outside of the session.
+func (c *serverConn) cutOff() {
+	c.ends.mu.Lock()
+	defer c.ends.mu.Unlock()
+	_ = c.back.Close() // the session is told by that
 }
 
 // watch has gone called at the end of w's peer. A session that cannot be watched
@@ -94,12 +101,12 @@ func (s *Server) watch(w *wire.Conn, log *slog.Logger, gone func()) (stop func()
 // disregard ends what attend began, and leaves the connections as they were. It
 // must be called before they are closed or another session's. It may be called
 // again.
-func (s *session) disregard() error {
-	if s.clientConn.unwatch != nil {
-		s.clientConn.unwatch()
-		s.clientConn.unwatch = nil
+func (x *executor) disregard() error {
+	if x.clientConn.unwatch != nil {
+		x.clientConn.unwatch()
+		x.clientConn.unwatch = nil
 	}
-	return s.serverConn.disregard()
+	return x.serverConn.disregard()
 }
 
 // disregard is that of the server's connection alone.
@@ -129,21 +136,21 @@ func (c *serverConn) noteEnd() {
 
 // serverEnded wakes the session to see that a server has gone: now, or before it waits
 // for its client again.
-func (s *session) serverEnded() { wire.Interrupt(s.front.Conn) }
+func (x *executor) serverEnded() { wire.Interrupt(x.front.Conn) }
 
 // passLastWords gives the client what a server that closed the connection while
 // nothing was asked of it has said before, such as why, and ends the session.
-func (s *session) passLastWords() error {
-	s.boundary = false // a QUIT would reach nobody
-	s.back.ReadLimit = wire.LastWordsLimit
+func (x *executor) passLastWords() error {
+	x.boundary = false // a QUIT would reach nobody
+	x.back.ReadLimit = wire.LastWordsLimit
 	for {
-		if unread := s.back.Unread(); len(unread) > 0 {
-			if err := s.writeFront(unread); err != nil {
+		if unread := x.back.Unread(); len(unread) > 0 {
+			if err := x.writeFront(unread); err != nil {
 				return err
 			}
-			s.back.Skip(len(unread))
+			x.back.Skip(len(unread))
 		}
-		if err := s.back.Fill(); errors.Is(err, io.EOF) {
+		if err := x.back.Fill(); errors.Is(err, io.EOF) {
 			return io.EOF
 		} else if err != nil {
 			return &backendError{err}
@@ -177,26 +184,23 @@ func (s *session) endGrace() {
 // itself without seqgate between: so SLEEP() and GET_LOCK() end, which look for
 // it. The command was sent whole by then, and the client has sent no other, not
 // even QUIT: the server goes by that too.
-func (s *session) clientLeft() {
-	if s.halfClosed {
-		s.hurry()
-		return
-	}
-	if r := s.routerOf(); r != nil {
-		r.clientLeft(s)
-		return
-	}
-	if s.clientMayGoOn() {
+func (s *session) clientLeft(c *serverConn) {
+	switch {
+	case c.halfClosed:
+		c.hurry()
+	case s.router != nil:
+		s.router.clientLeft(c)
+	case s.clientMayGoOn(c):
 		s.startGrace()
-		return
+	default:
+		c.halfClose()
 	}
-	s.halfClose()
 }
 
 // clientMayGoOn reports whether what the client has sent is not all at the server.
-func (s *session) clientMayGoOn() bool {
+func (s *clientConn) clientMayGoOn(c *serverConn) bool {
 	// The client has closed its side: reading what it sent before waits for nothing.
-	return !s.sent || len(s.front.Unread()) > 0 || s.front.Fill() == nil
+	return !c.sent || len(s.front.Unread()) > 0 || s.front.Fill() == nil
 }
 
 func (c *serverConn) halfClose() {

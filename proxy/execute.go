@@ -13,8 +13,8 @@ import (
 
 // stmtCommand reads a command about a prepared statement whole. The statement
 // is nil when seqgate need not know of it.
-func (s *session) stmtCommand() (st *statement, payload []byte, size int, err error) {
-	payload, size, err = s.frontPacket()
+func (x *executor) stmtCommand() (st *statement, payload []byte, size int, err error) {
+	payload, size, err = x.frontPacket()
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -22,65 +22,65 @@ func (s *session) stmtCommand() (st *statement, payload []byte, size int, err er
 		return nil, payload, size, nil
 	}
 	id := binary.LittleEndian.Uint32(payload[1:])
-	if id == lastPrepared && s.mariaDB {
-		id = s.lastStmt // not the second one that seqgate may have prepared since
+	if id == lastPrepared && x.mariaDB {
+		id = x.lastStmt // not the second one that seqgate may have prepared since
 		binary.LittleEndian.PutUint32(payload[1:], id)
 	}
-	s.noteExecuted(id)
-	st = s.stmts[id]
+	x.noteExecuted(id)
+	st = x.stmts[id]
 	return st, payload, size, nil
 }
 
 // execute deals with a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE.
-func (s *session) execute() error {
-	if len(s.stmts) == 0 {
-		return s.executeUnseen()
+func (x *executor) execute() error {
+	if len(x.stmts) == 0 {
+		return x.executeUnseen()
 	}
-	st, payload, size, err := s.stmtCommand()
+	st, payload, size, err := x.stmtCommand()
 	if err != nil {
 		return err
 	}
-	return s.executePacket(st, payload, size)
+	return x.executePacket(st, payload, size)
 }
 
 // executePacket executes a statement by a command that stmtCommand read, which has
 // its id at the backend. st is nil for one that seqgate keeps nothing of.
-func (s *session) executePacket(st *statement, payload []byte, size int) error {
-	s.left = nil
+func (x *executor) executePacket(st *statement, payload []byte, size int) error {
+	x.left = nil
 	switch {
 	case st != nil && st.next != nil && payload[0] == comStmtBulkExecute:
-		s.front.Skip(size)
+		x.front.Skip(size)
 		return mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as to any SELECT
 	case st != nil && st.next != nil:
-		err := s.readNext(st, payload)
-		s.front.Skip(size)
+		err := x.readNext(st, payload)
+		x.front.Skip(size)
 		if err != nil {
 			return err
 		}
-		return s.answerNext(*st.next, true)
+		return x.answerNext(*st.next, true)
 	case st != nil && st.calls != nil:
-		return s.executeCalls(st, payload, size)
+		return x.executeCalls(st, payload, size)
 	case st != nil && st.writes:
-		return s.executeInsert(st, payload, size)
+		return x.executeInsert(st, payload, size)
 	}
-	return s.executeSeen(st, payload, size)
+	return x.executeSeen(st, payload, size)
 }
 
 // executeUnseen relays an execution of a statement that seqgate keeps nothing of,
 // however long it is.
-func (s *session) executeUnseen() error {
-	length, _, err := s.front.Header()
+func (x *executor) executeUnseen() error {
+	length, _, err := x.front.Header()
 	if err != nil {
 		return &frontError{err}
 	}
 	n := min(length, executeFlags+1)
-	if err := s.front.Need(wire.HeaderSize + n); err != nil {
+	if err := x.front.Need(wire.HeaderSize + n); err != nil {
 		return &frontError{err}
 	}
 	if n >= executeFlags {
-		s.noteExecuted(binary.LittleEndian.Uint32(s.front.Unread()[wire.HeaderSize+1:]))
+		x.noteExecuted(binary.LittleEndian.Uint32(x.front.Unread()[wire.HeaderSize+1:]))
 	}
-	return s.pass(executeShape(s.front.Unread()[wire.HeaderSize:][:n]))
+	return x.pass(executeShape(x.front.Unread()[wire.HeaderSize:][:n]))
 }
 
 // executeShape gives the shape of the answer to a COM_STMT_EXECUTE.
@@ -92,52 +92,52 @@ func executeShape(payload []byte) wire.Shape {
 }
 
 // executeSeen relays an execution, with what it does to the session.
-func (s *session) executeSeen(st *statement, payload []byte, size int) error {
+func (x *executor) executeSeen(st *statement, payload []byte, size int) error {
 	var e effect
 	if st != nil {
 		e = st.effect
 	}
-	return s.passCommand(payload, size, executeShape(payload), e)
+	return x.passCommand(payload, size, executeShape(payload), e)
 }
 
 // executeInsert executes an INSERT or REPLACE, with ids where some are open.
-func (s *session) executeInsert(st *statement, payload []byte, size int) error {
+func (x *executor) executeInsert(st *statement, payload []byte, size int) error {
 	var err error
 	if st.fill != nil {
-		err = s.knowLastID()
+		err = x.knowLastID()
 	}
 	if err == nil {
-		err = s.stillBound(st)
+		err = x.stillBound(st)
 	}
 	if err != nil {
-		s.front.Skip(size)
+		x.front.Skip(size)
 		return err
 	}
 	if st.fill == nil {
-		return s.executeSeen(st, payload, size)
+		return x.executeSeen(st, payload, size)
 	}
 	if st.fill.binding.ticket {
-		return s.executeTicket(st, payload, size)
+		return x.executeTicket(st, payload, size)
 	}
 	if st.query != nil {
-		return s.executeQuery(st, payload, size)
+		return x.executeQuery(st, payload, size)
 	}
 	if payload[0] == comStmtBulkExecute {
-		return s.executeBulk(st, payload, size)
+		return x.executeBulk(st, payload, size)
 	}
 	p := st.execution()
-	params, err := s.readExecute(st, payload)
+	params, err := x.readExecute(st, payload)
 	if err == nil {
-		params, err = s.withVariables(st, params)
+		params, err = x.withVariables(st, params)
 	}
 	if err == nil {
-		err = s.openRows(st, &p, params)
+		err = x.openRows(st, &p, params)
 	}
 	if err != nil {
-		s.front.Skip(size)
-		return errors.Join(err, s.dropLong(st))
+		x.front.Skip(size)
+		return errors.Join(err, x.dropLong(st))
 	}
-	return s.executeFill(st, &p, params, payload[5], size)
+	return x.executeFill(st, &p, params, payload[5], size)
 }
 
 // execution gives the plan of one execution, of which nothing was read yet.
@@ -250,28 +250,28 @@ func (f *filler) decide(p *fillPlan, slot parser.Slot, params []wire.Param) pars
 
 // executeFill sends the execution of the statement that fits: the client's own
 // when it can go as it came, else the one with a parameter for each id.
-func (s *session) executeFill(st *statement, p *fillPlan, params []wire.Param, flags byte, size int) error {
+func (x *executor) executeFill(st *statement, p *fillPlan, params []wire.Param, flags byte, size int) error {
 	id := st.id
 	flags &^= cursorTypes // MariaDB has none on RETURNING
-	err := s.dropStale(st)
+	err := x.dropStale(st)
 	if err == nil {
-		err = s.beforeExecute(st, p)
+		err = x.beforeExecute(st, p)
 	}
 	if err == nil && p.runsFilled() {
 		id = st.filled
-		params, err = s.fillParams(st, p, params)
+		params, err = x.fillParams(st, p, params)
 	}
 	if size == 0 {
 		p.sent = sentOnce // it does not stand in s.scratch
 	}
 	if err != nil {
-		s.front.Skip(size)
+		x.front.Skip(size)
 		return err
 	}
-	if err := s.sendExecute(id, flags, params, size); err != nil {
+	if err := x.sendExecute(id, flags, params, size); err != nil {
 		return err
 	}
-	err = s.settleExecute(st, p)
+	err = x.settleExecute(st, p)
 	other := st.filled
 	if p.runsFilled() {
 		other = st.id
@@ -318,23 +318,23 @@ func (c *serverConn) dropLong(st *statement) error {
 	return err
 }
 
-func (s *session) settleExecute(st *statement, p *fillPlan) error {
+func (x *executor) settleExecute(st *statement, p *fillPlan) error {
 	switch {
 	case p.rewrites():
-		return s.settleFill(p, target{st.schema, st.table})
+		return x.settleFill(p, target{st.schema, st.table})
 	case p.reports():
-		err := s.settleExplicit(p, target{st.schema, st.table})
+		err := x.settleExplicit(p, target{st.schema, st.table})
 		if !p.wrap {
-			s.after(st.effect)
+			x.after(st.effect)
 		}
 		return err
 	case p.tells():
-		err := s.settleExplicit(p, target{st.schema, st.table})
-		s.after(st.effect)
+		err := x.settleExplicit(p, target{st.schema, st.table})
+		x.after(st.effect)
 		return err
 	}
-	err := s.relayComposed(wire.ShapeResults)
-	s.after(st.effect)
+	err := x.relayComposed(wire.ShapeResults)
+	x.after(st.effect)
 	return err
 }
 
@@ -392,18 +392,18 @@ func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id
 
 // sendExecute sends an execution and skips the client's own, in which the values
 // of its parameters stand, by its size.
-func (s *session) sendExecute(id uint32, flags byte, params []wire.Param, size int) error {
+func (x *executor) sendExecute(id uint32, flags byte, params []wire.Param, size int) error {
 	if size > 0 {
-		s.scratch = s.appendExecute(s.packetBuffer(), id, flags, params)
-		s.front.Skip(size)
-		return s.sendPacket(s.scratch)
+		x.scratch = x.appendExecute(x.packetBuffer(), id, flags, params)
+		x.front.Skip(size)
+		return x.sendPacket(x.scratch)
 	}
-	flags, named := s.counted(flags)
+	flags, named := x.counted(flags)
 	parts := [][]byte{wire.AppendExecuteHead(nil, id, flags, params, named)}
 	for i := range params {
 		parts = append(parts, params[i].Bytes())
 	}
-	return s.sendLong(parts...)
+	return x.sendLong(parts...)
 }
 
 func (f *filler) appendExecute(dst []byte, id uint32, flags byte, params []wire.Param) []byte {

@@ -9,17 +9,17 @@ import (
 
 // forward sends the command at the front of the client's bytes to the backend
 // as it came, of any length, and takes it.
-func (s *session) forward() error {
-	if err := s.connected(); err != nil {
-		_, takeErr := s.takeCommand()
+func (x *executor) forward() error {
+	if err := x.connected(); err != nil {
+		_, takeErr := x.takeCommand()
 		return errors.Join(takeErr, err)
 	}
 	for {
-		length, _, err := s.front.Header()
+		length, _, err := x.front.Header()
 		if err != nil {
 			return &frontError{err}
 		}
-		if err := s.forwardPacket(wire.HeaderSize+length, s.writeBack); err != nil {
+		if err := x.forwardPacket(wire.HeaderSize+length, x.writeBack); err != nil {
 			return errors.Join(errCommandCut, err)
 		}
 		if length < wire.MaxPayload {
@@ -51,26 +51,26 @@ func (c *clientConn) forwardPacket(left int, write func([]byte) error) error {
 
 // forwardFile passes the client's local file to the backend, and waits for the
 // answer.
-func (s *session) forwardFile() error { return s.fileEnded(s.whileListening(s.passFile)) }
+func (x *executor) forwardFile() error { return x.fileEnded(x.whileListening(x.passFile)) }
 
 // whileListening has pass pass a file to the backend, and waits for the answer.
 // The server is listened to all the while: what it says before it has the whole
 // file (somebody killed its session, say) ends the file. silent tells why the
 // server has not answered, nil when it has.
-func (s *session) whileListening(pass func() error) (err, silent error) {
-	defer s.leaveUnnoticed()()
-	answer := s.listen()
+func (x *executor) whileListening(pass func() error) (err, silent error) {
+	defer x.leaveUnnoticed()()
+	answer := x.listen()
 	err = pass()
 	var lost *backendError
 	switch {
 	case err == nil, errors.Is(err, wire.ErrInterrupted): // listen has heard something, or will
 	case errors.As(err, &lost): // perhaps it has said why
-		defer time.AfterFunc(wire.LastWordsLimit, s.back.Halt).Stop()
+		defer time.AfterFunc(wire.LastWordsLimit, x.back.Halt).Stop()
 	default:
-		s.back.Halt()
+		x.back.Halt()
 	}
 	silent = <-answer
-	if err := errors.Join(s.front.Resume(), s.back.Resume()); err != nil {
+	if err := errors.Join(x.front.Resume(), x.back.Resume()); err != nil {
 		return &backendError{err}, err
 	}
 	return err, silent
@@ -86,12 +86,12 @@ func (c *serverConn) leaveUnnoticed() (end func()) {
 
 // listen waits for the server to speak while something else goes on. Once it
 // does, reading from the client and writing to the server are halted.
-func (s *session) listen() <-chan error {
+func (x *executor) listen() <-chan error {
 	heard := make(chan error, 1)
 	go func() {
-		err := s.back.Need(1)
-		s.front.Halt()
-		s.back.Halt() // it may read no more
+		err := x.back.Need(1)
+		x.front.Halt()
+		x.back.Halt() // it may read no more
 		heard <- err
 	}()
 	return heard
@@ -99,17 +99,17 @@ func (s *session) listen() <-chan error {
 
 // passFile passes packets on up to an empty one, which one of 2^24-1 bytes may
 // make the rest of itself.
-func (s *session) passFile() error {
+func (x *executor) passFile() error {
 	continued := false
-	for want := s.answer.Sequence + 1 + s.out.shift; ; want++ {
-		length, sequence, err := s.front.Header()
+	for want := x.answer.Sequence + 1 + x.out.shift; ; want++ {
+		length, sequence, err := x.front.Header()
 		if err != nil {
 			return &frontError{err}
 		}
 		if sequence != want {
 			return &wire.OrderError{Want: want}
 		}
-		if err := s.forwardPacket(wire.HeaderSize+length, s.writeFile); err != nil {
+		if err := x.forwardPacket(wire.HeaderSize+length, x.writeFile); err != nil {
 			return err
 		}
 		if length == 0 && !continued {
@@ -128,20 +128,20 @@ func (c *serverConn) writeFile(b []byte) error {
 
 // fileEnded goes on after the client's file, whose passing ended with err. silent
 // tells why the server has not answered, nil when it has.
-func (s *session) fileEnded(err, silent error) error {
+func (x *executor) fileEnded(err, silent error) error {
 	var order *wire.OrderError
 	var front *frontError
 	switch {
 	case errors.As(err, &order):
 		// Servers say it as the statement's answer, and once more since what is left
 		// of the packet is no command.
-		return errors.Join(&wire.OrderError{Want: 0}, s.replyOutOfOrder(order.Want))
+		return errors.Join(&wire.OrderError{Want: 0}, x.replyOutOfOrder(order.Want))
 	case errors.As(err, &front) && !errors.Is(err, wire.ErrInterrupted):
 		return err
 	case silent != nil:
-		return errors.Join(errCommandCut, s.answerCut(silent))
+		return errors.Join(errCommandCut, x.answerCut(silent))
 	case err == nil:
 		return nil
 	}
-	return errors.Join(&frontError{errors.New("the server answered before the end of the client's file")}, s.relayRest())
+	return errors.Join(&frontError{errors.New("the server answered before the end of the client's file")}, x.relayRest())
 }

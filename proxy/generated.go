@@ -168,20 +168,20 @@ func (p *fillPlan) isOneOfIDs() string {
 
 // settleTexts passes on the answer to a statement with ids that are no numbers. It tells no insert id, as that of a
 // native column of such a type; that of another column is the server's own.
-func (s *session) settleTexts(p *fillPlan) error {
+func (x *executor) settleTexts(p *fillPlan) error {
 	if p.readsLastID || p.binding.counts {
-		s.state.lastIDKnown = false
+		x.state.lastIDKnown = false
 	}
-	if p.returning && s.answersRows() {
-		return s.relayComposed(wire.ShapeResults)
+	if p.returning && x.answersRows() {
+		return x.relayComposed(wire.ShapeResults)
 	}
-	ok, err := s.answerOK()
+	ok, err := x.answerOK()
 	var refused *wire.ServerError
 	if errors.As(err, &refused) {
-		s.forgetIfStale(refused)
+		x.forgetIfStale(refused)
 	}
 	if err != nil {
 		return err
 	}
-	return s.replyOK(ok)
+	return x.replyOK(ok)
 }

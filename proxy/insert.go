@@ -344,27 +344,27 @@ func appendID(dst []byte, id int64, wrap bool) []byte {
 
 // settleFill reads the server's answer to a filled statement and tells the
 // client what a native AUTO_INCREMENT column would have.
-func (s *session) settleFill(p *fillPlan, t target) error {
+func (x *executor) settleFill(p *fillPlan, t target) error {
 	if p.binding.form != 0 {
-		return s.settleTexts(p)
+		return x.settleTexts(p)
 	}
-	if p.returning && s.answersRows() {
-		return s.settleReturning(p, t)
+	if p.returning && x.answersRows() {
+		return x.settleReturning(p, t)
 	}
-	ok, err := s.answerOK()
-	ok, err = s.repeatTaken(p, t, ok, err)
-	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
+	ok, err := x.answerOK()
+	ok, err = x.repeatTaken(p, t, ok, err)
+	x.tellExplicit(p, t, x.ownOutcome(p, ok, err))
 	if err != nil {
 		var refused *wire.ServerError
 		if errors.As(err, &refused) {
 			// LAST_INSERT_ID(id) may have been evaluated before it failed.
-			s.state.restore = s.state.restore || p.wrap || p.appends
-			s.forgetIfStale(refused)
+			x.state.restore = x.state.restore || p.wrap || p.appends
+			x.forgetIfStale(refused)
 		}
 		return err
 	}
-	s.tellInserted(p, t, &ok)
-	return s.replyOK(ok)
+	x.tellInserted(p, t, &ok)
+	return x.replyOK(ok)
 }
 
 // tellInserted puts into an OK packet the insert id that a native column tells.
@@ -399,35 +399,35 @@ func (f *filler) askUpdated(p *fillPlan, o outcome) uint64 {
 }
 
 // settleText reads the answer to a statement whose text was rewritten.
-func (s *session) settleText(p *fillPlan) error {
+func (x *executor) settleText(p *fillPlan) error {
 	if p.rewrites() {
-		return s.settleFill(p, target{s.insertSchema(), s.insert.Table})
+		return x.settleFill(p, target{x.insertSchema(), x.insert.Table})
 	}
-	return s.settleExplicit(p, target{s.insertSchema(), s.insert.Table})
+	return x.settleExplicit(p, target{x.insertSchema(), x.insert.Table})
 }
 
 // settleExplicit reads the answer to a statement with ids of its own. On a column
 // without AUTO_INCREMENT the OK packet is made to tell the last one, as on a
 // column with it.
-func (s *session) settleExplicit(p *fillPlan, t target) error {
-	if p.returning && s.answersRows() {
-		return s.relayReturning(p, t)
+func (x *executor) settleExplicit(p *fillPlan, t target) error {
+	if p.returning && x.answersRows() {
+		return x.relayReturning(p, t)
 	}
-	ok, err := s.answerOK()
-	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
+	ok, err := x.answerOK()
+	x.tellExplicit(p, t, x.ownOutcome(p, ok, err))
 	if err != nil {
 		return err
 	}
 	if p.reports() && ok.AffectedRows > 0 && ok.InsertID == 0 {
 		ok.InsertID = p.toldExplicit()
 	}
-	return s.replyOK(ok)
+	return x.replyOK(ok)
 }
 
 // answerOK reads an answer of one packet. An ERR packet is a *serverError.
-func (s *session) answerOK() (wire.OK, error) {
-	s.sent = !s.out.more
-	return s.readOK()
+func (x *executor) answerOK() (wire.OK, error) {
+	x.sent = !x.out.more
+	return x.readOK()
 }
 
 // readOK is answerOK while more may have to be sent to the backend.
@@ -451,16 +451,16 @@ func (f *filler) readOK() (wire.OK, error) {
 }
 
 // replyOK sends an OK packet in the place of the server's own.
-func (s *session) replyOK(ok wire.OK) error {
-	if s.out.more {
+func (x *executor) replyOK(ok wire.OK) error {
+	if x.out.more {
 		ok.Status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
-	if s.besideTransaction() {
+	if x.owner.inTransactionWithout(x.serverConn) {
 		ok.Status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	ok.Tidy(s.has(mysql.CLIENT_SESSION_TRACK))
-	s.packet = ok.Append(s.replyBuffer())
-	return s.replyPacket(s.packet)
+	ok.Tidy(x.has(mysql.CLIENT_SESSION_TRACK))
+	x.packet = ok.Append(x.replyBuffer())
+	return x.replyPacket(x.packet)
 }
 
 // probe finds the first id of the statement's block that is in the table. Ids

@@ -62,31 +62,31 @@ func (f *filler) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 }
 
 // insertFromQuery runs the statement and answers it.
-func (s *session) insertFromQuery(q *insertQuery, t target) error {
+func (x *executor) insertFromQuery(q *insertQuery, t target) error {
 	if q.fill.upsert {
 		// A name that is ambiguous beside the query's own is not, once that is wrapped.
-		if err := s.explainQuery(q); err != nil {
+		if err := x.explainQuery(q); err != nil {
 			return err
 		}
 	}
-	if err := s.checkQueryParams(q); err != nil {
+	if err := x.checkQueryParams(q); err != nil {
 		return err
 	}
-	if err := s.checkQueryTypes(q); err != nil {
+	if err := x.checkQueryTypes(q); err != nil {
 		return err
 	}
 	for attempt := range int64(queryAttempts) {
-		if err := s.countQuery(q, attempt); err != nil {
-			return s.queryError(q, err)
+		if err := x.countQuery(q, attempt); err != nil {
+			return x.queryError(q, err)
 		}
-		ok, err := s.fillQuery(q)
-		if !s.overran(err) {
-			return s.settleQuery(q, t, ok, err)
+		ok, err := x.fillQuery(q)
+		if !x.overran(err) {
+			return x.settleQuery(q, t, ok, err)
 		}
 		if isInexact(err) {
 			return unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.binding.Column+"'", q.fill.binding.Table, "CAST it AS DECIMAL")
 		}
-		if !q.fill.binding.Transactional && s.insert.HasOwn() {
+		if !q.fill.binding.Transactional && x.insert.HasOwn() {
 			return mysql.NewError(mysql.ER_CHECKREAD, fmt.Sprintf(
 				"more rows came than were counted while INSERT ... SELECT filled table '%s', whose engine cannot undo the rows that it has got; look at them before you repeat the statement", q.fill.binding.Table))
 		}
@@ -229,35 +229,35 @@ func (f *filler) overran(err error) bool {
 func isInexact(err error) bool { return strings.Contains(err.Error(), parser.QueryInexact) }
 
 // settleQuery answers the statement as a native AUTO_INCREMENT column does.
-func (s *session) settleQuery(q *insertQuery, t target, ok wire.OK, err error) error {
+func (x *executor) settleQuery(q *insertQuery, t target, ok wire.OK, err error) error {
 	p := &q.fill
 	if err == nil {
-		p.rows = s.records(ok)
+		p.rows = x.records(ok)
 	}
 	if err != nil {
-		s.skipTaken(p, t, err)
+		x.skipTaken(p, t, err)
 	} else {
-		s.mayBeTaken(p, t, ok)
+		x.mayBeTaken(p, t, ok)
 	}
-	s.tellExplicit(p, t, s.ownOutcome(p, ok, err))
+	x.tellExplicit(p, t, x.ownOutcome(p, ok, err))
 	if err != nil {
-		s.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
-		return s.queryError(q, err)
+		x.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
+		return x.queryError(q, err)
 	}
 	switch {
 	case p.open == 0 && p.binding.AutoIncrement:
 		if !p.wrap {
-			s.state.lastIDKnown = false
+			x.state.lastIDKnown = false
 		}
 	case p.open == 0 && !p.upsert:
-		s.state.restore = s.state.restore || p.wrap // an id of the query's own may be there
+		x.state.restore = x.state.restore || p.wrap // an id of the query's own may be there
 		if ok.AffectedRows == 0 {
 			ok.InsertID = 0
 		}
 	default:
-		s.tellInserted(p, t, &ok)
+		x.tellInserted(p, t, &ok)
 	}
-	return s.replyOK(ok)
+	return x.replyOK(ok)
 }
 
 // records gives how many rows the query gave, by the OK packet's text "Records: n
@@ -338,14 +338,14 @@ func (f *filler) explain(q *insertQuery) error {
 
 // executeQuery executes a prepared INSERT ... SELECT. What is made of it is
 // prepared for this execution only.
-func (s *session) executeQuery(st *statement, payload []byte, size int) error {
+func (x *executor) executeQuery(st *statement, payload []byte, size int) error {
 	q := insertQuery{sql: st.query, prepared: true, own: st.params}
-	err := s.planExecution(st, payload, &q)
-	s.front.Skip(size)
+	err := x.planExecution(st, payload, &q)
+	x.front.Skip(size)
 	if err != nil {
-		return errors.Join(err, s.dropLong(st))
+		return errors.Join(err, x.dropLong(st))
 	}
-	return s.insertFromQuery(&q, target{st.schema, st.table})
+	return x.insertFromQuery(&q, target{st.schema, st.table})
 }
 
 // planExecution reads what an execution needs into q and s.insert.

@@ -143,22 +143,22 @@ func (f *filler) nextEach(b *Binding, keys [][]byte) ([]int64, error) {
 }
 
 // nextOfKey answers a SELECT NEXT VALUE ... FOR KEY.
-func (s *session) nextOfKey(n nextPlan) (sequence.Range, error) {
-	if g := s.srv.generator(n.name); g != nil {
+func (x *executor) nextOfKey(n nextPlan) (sequence.Range, error) {
+	if g := x.srv.generator(n.name); g != nil {
 		return sequence.Range{}, refuseGenerator(g, "a value of a key", "leave FOR KEY out")
 	}
-	seq, err := s.keyed(n.name)
+	seq, err := x.keyed(n.name)
 	switch {
 	case err != nil:
 		return sequence.Range{}, err
-	case s.peer:
-		got, err := seq.Local(s.ctx, []keyed.Want{{Key: []byte(n.key), N: n.count}})
+	case x.peer:
+		got, err := seq.Local(x.ctx, []keyed.Want{{Key: []byte(n.key), N: n.count}})
 		if err != nil {
 			return sequence.Range{}, err
 		}
 		return got[0], nil
 	}
-	return seq.Next(s.spanContext(), []byte(n.key), n.count)
+	return seq.Next(x.spanContext(), []byte(n.key), n.count)
 }
 
 func (f *filler) keyed(name sequence.Name) (*keyed.Sequence, error) {

@@ -21,19 +21,19 @@ const firstSessionID = 1 << 30
 
 // planKill ends the session or statement that a KILL is for, if that is one of
 // this seqgate's. Others pass: the server knows them, or does not.
-func (s *session) planKill(p plan, sql []byte) (plan, error) {
+func (x *executor) planKill(p plan, sql []byte) (plan, error) {
 	id, query, ok := parser.KillTarget(sql)
-	if !ok && s.routed() {
+	if !ok && x.owner.routed() {
 		return p, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support this KILL in front of sharded keyspaces; write the connection's number")
 	}
 	if !ok {
 		return p, nil
 	}
-	if s.isOwnID(id) {
-		p.kind, p.own = planOwn, func([]byte) error { return s.killItself(query) }
+	if x.owner.isOwnID(id) {
+		p.kind, p.own = planOwn, func([]byte) error { return x.killItself(query) }
 		return p, nil
 	}
-	done, err := s.kill(id, query)
+	done, err := x.kill(id, query)
 	if done {
 		p.kind = planDone
 	}
@@ -41,56 +41,56 @@ func (s *session) planKill(p plan, sql []byte) (plan, error) {
 }
 
 // processKill is COM_PROCESS_KILL, KILL's older form.
-func (s *session) processKill() error {
-	payload, size, err := s.shortPacket()
+func (x *executor) processKill() error {
+	payload, size, err := x.shortPacket()
 	if err != nil {
 		return err
 	}
 	if len(payload) == 5 {
 		id := uint64(binary.LittleEndian.Uint32(payload[1:]))
-		if s.isOwnID(id) {
-			s.front.Skip(size)
-			return s.killItself(false)
+		if x.owner.isOwnID(id) {
+			x.front.Skip(size)
+			return x.killItself(false)
 		}
-		done, err := s.kill(id, false)
+		done, err := x.kill(id, false)
 		if done || err != nil {
-			s.front.Skip(size)
+			x.front.Skip(size)
 		}
 		if err != nil {
 			return err
 		}
 		if done {
-			return s.replyOK(wire.OK{Status: s.status()})
+			return x.replyOK(wire.OK{Status: x.status()})
 		}
 	}
-	err = s.writeBack(s.front.Unread()[:size])
-	s.front.Skip(size)
+	err = x.writeBack(x.front.Unread()[:size])
+	x.front.Skip(size)
 	if err != nil {
 		return err
 	}
-	return s.relay(wire.ShapeSingle)
+	return x.relay(wire.ShapeSingle)
 }
 
 // kill ends the session, or its statement, that is known by an id: the one of its
 // greeting, or its thread's at the server. It reports whether there is one. Listed
 // users may have one account at the server, so it is here that one may not
 // kill another's.
-func (s *session) kill(id uint64, query bool) (done bool, err error) {
-	if s.pool() == nil {
+func (x *executor) kill(id uint64, query bool) (done bool, err error) {
+	if x.pool() == nil {
 		return false, nil
 	}
-	t := s.srv.sessionOf(id, s.keyspace.Backend.Addr)
+	t := x.srv.sessionOf(id, x.keyspace.Backend.Addr)
 	switch {
 	case t.session == nil && id < firstSessionID:
 		return false, nil // the server knows whose it is
 	case t.session == nil:
 		return false, mysql.NewDefaultError(mysql.ER_NO_SUCH_THREAD, id)
-	case t.user != s.user:
+	case t.user != x.user:
 		return false, mysql.NewDefaultError(mysql.ER_KILL_DENIED_ERROR, id)
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, killTimeout)
+	ctx, cancel := context.WithTimeout(x.ctx, killTimeout)
 	defer cancel()
-	return true, s.srv.end(ctx, t, query)
+	return true, x.srv.end(ctx, t, query)
 }
 
 // end ends a session, or with query the statement that it runs.
@@ -123,22 +123,22 @@ func (s *session) isOwnID(id uint64) bool {
 		return false
 	}
 	t := s.srv.sessionOf(id, s.keyspace.Backend.Addr)
-	return t.session != nil && (t.session == s || t.router != nil && t.router == s.routerOf())
+	return t.session != nil && (t.session == s || t.router != nil && t.router == s.router)
 }
 
 // killItself answers a KILL of the session's own id as the servers do, with the error
 // of the statement that it interrupts, which is the KILL.
-func (s *session) killItself(query bool) error {
+func (x *executor) killItself(query bool) error {
 	err := mysql.NewDefaultError(mysql.ER_QUERY_INTERRUPTED)
 	if query {
 		return err
 	}
-	if s.mariaDB {
+	if x.mariaDB {
 		const connectionKilled = 1927
 		err = &mysql.MyError{Code: connectionKilled, State: err.State, Message: "Connection was killed"}
 	}
-	s.killed.Store(true)
-	return errors.Join(errKilledItself, s.reply(wire.AppendError(nil, err)))
+	x.killed.Store(true)
+	return errors.Join(errKilledItself, x.reply(wire.AppendError(nil, err)))
 }
 
 // errKilledItself ends a session whose client was told.

@@ -16,39 +16,39 @@ type lastValues struct {
 }
 
 // noteValue notes the last value that the session got from a sequence.
-func (s *session) noteValue(name sequence.Name, value int64) {
-	if s.values.of == nil {
-		s.values.of = make(map[sequence.Name]int64)
+func (x *executor) noteValue(name sequence.Name, value int64) {
+	if x.values.of == nil {
+		x.values.of = make(map[sequence.Name]int64)
 	}
-	s.values.of[name], s.values.latest = value, name
+	x.values.of[name], x.values.latest = value, name
 }
 
 // lastValue gives the last value that the session got from a sequence, of any with
 // the zero Name; NULL before the first.
-func (s *session) lastValue(name sequence.Name) number {
+func (x *executor) lastValue(name sequence.Name) number {
 	if name == (sequence.Name{}) {
-		name = s.values.latest
+		name = x.values.latest
 	}
-	n, ok := s.values.of[name]
+	n, ok := x.values.of[name]
 	return number{n: n, null: !ok}
 }
 
 // callNumber gives what a call gives that takes no value.
-func (s *session) callNumber(n *nextPlan) (number, error) {
+func (x *executor) callNumber(n *nextPlan) (number, error) {
 	if n.call == parser.LastValue {
-		return s.lastValue(n.name), nil
+		return x.lastValue(n.name), nil
 	}
-	if g := s.srv.generator(n.name); g != nil {
+	if g := x.srv.generator(n.name); g != nil {
 		return number{}, refuseGenerator(g, "SETVAL", "its ids follow the clock, or another system's counter, which is moved there")
 	}
-	if err := s.maySet(n.name); err != nil {
+	if err := x.maySet(n.name); err != nil {
 		return number{}, err
 	}
-	seq, err := s.srv.cfg.Sequences.Get(n.name)
+	seq, err := x.srv.cfg.Sequences.Get(n.name)
 	if err != nil {
 		return number{}, err
 	}
-	moved, err := seq.SetNext(s.ctx, n.next)
+	moved, err := seq.SetNext(x.ctx, n.next)
 	return number{n: n.value, null: !moved}, err
 }
 

@@ -61,9 +61,9 @@ func (c *serverConn) askLeft(found bool) (*left, error) {
 }
 
 // planLeft plans a statement that asks for what was kept. Any other has left something of its own.
-func (s *session) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, err error) {
-	l := s.left
-	s.left = nil
+func (x *executor) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, err error) {
+	l := x.left
+	x.left = nil
 	if l == nil {
 		return false, nil
 	}
@@ -74,7 +74,7 @@ func (s *session) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, er
 	}
 	switch {
 	case which == "COUNT", which != "" && words[2] != "", isDiagnostics(sql):
-		s.left = l
+		x.left = l
 		return false, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not yet support GET DIAGNOSTICS, SHOW COUNT(*) and LIMIT"+
 			" behind this statement, whose insert id it had to ask for; use SHOW WARNINGS")
 	case which == "":
@@ -84,9 +84,9 @@ func (s *session) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, er
 	if which == "ERRORS" {
 		rows = nil // the statement succeeded
 	}
-	s.left, l.rows = l, "-1"
+	x.left, l.rows = l, "-1"
 	p.kind, p.effect = planOwn, 0
-	p.own = func([]byte) error { return s.replyRows(warningColumns, rows) }
+	p.own = func([]byte) error { return x.replyRows(warningColumns, rows) }
 	return true, nil
 }
 

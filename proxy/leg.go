@@ -16,19 +16,19 @@ import (
 // legs are the connections of one client to several shards. A leg is a session of
 // its own towards its server; all have the client's connection in common.
 type legs struct {
-	mu  sync.Mutex // guards all against those that end or interrupt the session from outside
-	all []*session // in the order in which they were opened
+	mu  sync.Mutex  // guards all against those that end or interrupt the session from outside
+	all []*executor // in the order in which they were opened
 
 	connecting context.CancelFunc // of the connection that is being made; nil for none
 }
 
-func (l *legs) add(leg *session) {
+func (l *legs) add(leg *executor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all = append(l.all, leg)
 }
 
-func (l *legs) remove(leg *session) {
+func (l *legs) remove(leg *executor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range l.all {
@@ -40,7 +40,7 @@ func (l *legs) remove(leg *session) {
 }
 
 // others does something to all legs but one, from outside of the session.
-func (l *legs) others(but *session, do func(leg *session)) {
+func (l *legs) others(but *executor, do func(leg *executor)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, leg := range l.all {
@@ -50,7 +50,7 @@ func (l *legs) others(but *session, do func(leg *session)) {
 	}
 }
 
-func (l *legs) find(k *Keyspace) *session {
+func (l *legs) find(k *Keyspace) *executor {
 	for _, leg := range l.all {
 		if leg.keyspace == k {
 			return leg
@@ -60,7 +60,7 @@ func (l *legs) find(k *Keyspace) *session {
 }
 
 // anyLeg gives the home leg, or another one while the home's server is away.
-func (r *router) anyLeg() (*session, error) {
+func (r *router) anyLeg() (*executor, error) {
 	if !r.s.legEnded() {
 		if leg, err := r.connectedLeg(r.s.keyspace); !isAway(err) {
 			return leg, err
@@ -68,7 +68,7 @@ func (r *router) anyLeg() (*session, error) {
 	}
 	all := []*Keyspace{r.s.keyspace}
 	for _, leg := range r.legs.all {
-		if leg != r.s {
+		if leg != r.s.executor {
 			all = append(all, leg.keyspace)
 		}
 	}
@@ -76,7 +76,7 @@ func (r *router) anyLeg() (*session, error) {
 }
 
 // anyShard gives a leg of any shard of a keyspace, the given one if its server is there.
-func (r *router) anyShard(k *Keyspace, get func(*Keyspace) (*session, error)) (*session, error) {
+func (r *router) anyShard(k *Keyspace, get func(*Keyspace) (*executor, error)) (*executor, error) {
 	if leg := r.legs.find(k); k.Shard == "" || leg != nil && !leg.legEnded() {
 		if leg, err := get(k); !isAway(err) || k.Shard == "" {
 			return leg, err
@@ -93,7 +93,7 @@ func (r *router) anyShard(k *Keyspace, get func(*Keyspace) (*session, error)) (*
 
 // firstOf gives the leg of the first keyspace or shard whose server is there. Those that
 // there is a connection to are preferred, once the first has none any more.
-func (r *router) firstOf(all []*Keyspace, get func(*Keyspace) (*session, error)) (leg *session, err error) {
+func (r *router) firstOf(all []*Keyspace, get func(*Keyspace) (*executor, error)) (leg *executor, err error) {
 	if first := r.legs.find(all[0]); first != nil && first.legEnded() {
 		slices.SortStableFunc(all, func(a, b *Keyspace) int { return r.rank(a) - r.rank(b) })
 	}
@@ -124,7 +124,7 @@ func (r *router) rank(k *Keyspace) int {
 
 // leg gives the connection to a shard, or to an unsharded keyspace, in the state in
 // which the client's statements expect it: with its settings, and in its transaction.
-func (r *router) leg(k *Keyspace) (*session, error) {
+func (r *router) leg(k *Keyspace) (*executor, error) {
 	leg, err := r.connectedLeg(k)
 	if err != nil {
 		return nil, err
@@ -133,10 +133,10 @@ func (r *router) leg(k *Keyspace) (*session, error) {
 }
 
 // legsOf is leg for several shards.
-func (r *router) legsOf(shards []*Keyspace) ([]*session, error) { return r.legsBy(r.leg, shards) }
+func (r *router) legsOf(shards []*Keyspace) ([]*executor, error) { return r.legsBy(r.leg, shards) }
 
-func (r *router) legsBy(get func(*Keyspace) (*session, error), shards []*Keyspace) ([]*session, error) {
-	all := make([]*session, len(shards))
+func (r *router) legsBy(get func(*Keyspace) (*executor, error), shards []*Keyspace) ([]*executor, error) {
+	all := make([]*executor, len(shards))
 	for i, shard := range shards {
 		leg, err := get(shard)
 		if err != nil {
@@ -150,7 +150,7 @@ func (r *router) legsBy(get func(*Keyspace) (*session, error), shards []*Keyspac
 
 // connectedLeg gives the connection to a shard with the client's settings. One that
 // has ended is replaced, unless something was on it that another would not have.
-func (r *router) connectedLeg(k *Keyspace) (*session, error) {
+func (r *router) connectedLeg(k *Keyspace) (*executor, error) {
 	if r.s.halfClosed {
 		return nil, errClientLeft
 	}
@@ -176,7 +176,7 @@ func (r *router) connectedLeg(k *Keyspace) (*session, error) {
 }
 
 // bringUp has a leg be as the client's statements expect it, but for transactions.
-func (r *router) bringUp(leg *session) error {
+func (r *router) bringUp(leg *executor) error {
 	if leg != r.settings.ahead {
 		if err := r.settings.settle(); err != nil {
 			return err
@@ -193,14 +193,14 @@ func (r *router) bringUp(leg *session) error {
 
 // refusesSettings gives up a leg whose server does not take the session's settings:
 // nothing runs there until they are others.
-func (r *router) refusesSettings(leg *session, err error) error {
+func (r *router) refusesSettings(leg *executor, err error) error {
 	var refused *wire.ServerError
 	if !errors.As(err, &refused) {
 		return err
 	}
 	text := fmt.Sprintf("seqgate could not bring %s to the session's variables: %s", leg.keyspace, refused.Text())
 	err = nil
-	if leg != r.s && !leg.inLegTransaction() && r.replaceable(leg) {
+	if leg != r.s.executor && !leg.inLegTransaction() && r.replaceable(leg) {
 		r.legs.remove(leg)
 		err = leg.endLeg()
 	}
@@ -208,7 +208,7 @@ func (r *router) refusesSettings(leg *session, err error) error {
 }
 
 // replaceable reports whether another connection to a leg's server would do as well.
-func (r *router) replaceable(leg *session) bool {
+func (r *router) replaceable(leg *executor) bool {
 	return !leg.locked && leg != r.settings.ahead && (leg.state.lastIDKnown || leg != r.lastIDLeg()) && !leg.hasOwn()
 }
 
@@ -217,7 +217,7 @@ func (r *router) replaceable(leg *session) bool {
 func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
 
 // open connects to a shard as the client logged in.
-func (r *router) open(k *Keyspace) (*session, error) {
+func (r *router) open(k *Keyspace) (*executor, error) {
 	s := r.s
 	login, err := s.loginAt(k, s.user, k.Database)
 	if err != nil {
@@ -234,8 +234,8 @@ func (r *router) open(k *Keyspace) (*session, error) {
 		back: wire.NewConn(back.Conn), conn: back, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
 		boundary: true, used: true,
 	}
-	leg := newSession(s.clientConn, server)
-	leg.legOf = r
+	server.owner = s
+	leg := newExecutor(s.clientConn, server)
 	leg.noteAccount()
 	leg.threadID.Store(back.ThreadID)
 	leg.answer.Status = back.Status
@@ -258,28 +258,27 @@ func (c *serverConn) inLegTransaction() bool {
 	return c.begun || c.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
 }
 
-// besideTransaction reports whether the client is in a transaction of which this
+// inTransactionWithout reports whether the client is in a transaction of which this
 // connection is no part: its answers tell of it all the same, as drivers leave out a
 // COMMIT by that flag.
-func (s *session) besideTransaction() bool {
-	r := s.routerOf()
-	return r != nil && !s.inLegTransaction() && r.inTransaction()
+func (s *session) inTransactionWithout(c *serverConn) bool {
+	return s.router != nil && !c.inLegTransaction() && s.router.inTransaction()
 }
 
 // dropLegs ends the use of all legs but the client's own connection.
 func (r *router) dropLegs() error {
-	if owner := r.lastIDLeg(); owner != r.s && owner.state.lastIDKnown {
+	if owner := r.lastIDLeg(); owner != r.s.executor && owner.state.lastIDKnown {
 		r.s.state.lastID, r.s.state.lastIDKnown, r.s.state.restore = owner.state.lastID, true, true
 	}
 	r.legs.mu.Lock()
 	all := r.legs.all
-	r.legs.all = []*session{r.s} // before others may have the connections
+	r.legs.all = []*executor{r.s.executor} // before others may have the connections
 	r.legs.mu.Unlock()
 	r.forgetLast()
 	r.idLeg, r.opaque = nil, nil
 	var errs []error
 	for _, leg := range all {
-		if leg != r.s {
+		if leg != r.s.executor {
 			errs = append(errs, leg.endLeg())
 		}
 	}
@@ -300,10 +299,10 @@ func (s *session) endLegs() error {
 // recover goes on after a shard's connection was lost, which the client has been
 // told: with new ones, unless a transaction was open.
 func (r *router) recover(err error) error {
-	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.legs.all, (*session).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) || errors.Is(err, errLastIDLost) {
+	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.legs.all, (*executor).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) || errors.Is(err, errLastIDLost) {
 		return err
 	}
-	r.s.loseLastID(r.lastIDLeg())
+	r.s.loseLastID(r.lastIDLeg().serverConn)
 	r.dropLegs() // of no use any more, whether that goes in order or not
 	r.s.locked = false
 	if !r.s.lost {
@@ -316,7 +315,7 @@ func (r *router) recover(err error) error {
 // lock of GET_LOCK's went with it, say. Of a part of a transaction the client is told when
 // it goes on with that.
 func (r *router) lostOwn() bool {
-	return slices.ContainsFunc(r.legs.all, func(leg *session) bool {
+	return slices.ContainsFunc(r.legs.all, func(leg *executor) bool {
 		return leg.lost && !leg.inLegTransaction() && !r.replaceable(leg)
 	})
 }
@@ -325,7 +324,7 @@ func (r *router) lostOwn() bool {
 var errOwnLost = &backendError{errors.New("a connection that had locks or settings of the session had to be given up")}
 
 // restorable reports whether another connection to a server would be as the one was.
-func (r *router) restorable() bool { return r.replaceable(r.s) }
+func (r *router) restorable() bool { return r.replaceable(r.s.executor) }
 
 // interruptLegs wakes the session from waiting for any server's answer. It is
 // called from outside of it.
@@ -333,7 +332,7 @@ func (r *router) interruptLegs() {
 	if r == nil {
 		return
 	}
-	r.legs.others(r.s, func(leg *session) {
+	r.legs.others(r.s.executor, func(leg *executor) {
 		leg.ends.mu.Lock()
 		defer leg.ends.mu.Unlock()
 		wire.Interrupt(leg.back.Conn)
@@ -345,5 +344,5 @@ func (r *router) cutOffLegs() {
 	if r == nil {
 		return
 	}
-	r.legs.others(r.s, (*session).cutOff)
+	r.legs.others(r.s.executor, (*executor).cutOff)
 }

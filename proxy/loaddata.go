@@ -32,18 +32,18 @@ const loadAdvice = "use LOAD DATA LOCAL INFILE of a file in utf8mb4 or a single-
 
 // planLoad judges a LOAD DATA or LOAD XML. One that cannot be read is refused when
 // any table that it may write to has a sequence.
-func (s *session) planLoad(p plan, sql []byte) (plan, error) {
-	if !s.state.environmentKnown && s.writesElsewhere(sql, false) {
+func (x *executor) planLoad(p plan, sql []byte) (plan, error) {
+	if !x.state.environmentKnown && x.writesElsewhere(sql, false) {
 		return p, nil
 	}
-	if err := s.know(); err != nil {
+	if err := x.know(); err != nil {
 		return p, err
 	}
-	stmt, err := parser.ParseLoad(sql, s.state.mode)
+	stmt, err := parser.ParseLoad(sql, x.state.mode)
 	var form *parser.UnsupportedError
 	switch {
 	case errors.As(err, &form):
-		b, lookupErr := s.binding(form.Schema, form.Table)
+		b, lookupErr := x.binding(form.Schema, form.Table)
 		if b == nil || lookupErr != nil {
 			return p, lookupErr
 		}
@@ -51,24 +51,24 @@ func (s *session) planLoad(p plan, sql []byte) (plan, error) {
 	case errors.Is(err, parser.ErrServerRefuses):
 		return p, nil
 	case err != nil:
-		return p, s.refuseWrites("LOAD DATA or LOAD XML", sql)
+		return p, x.refuseWrites("LOAD DATA or LOAD XML", sql)
 	}
-	b, err := s.binding(stmt.Schema, stmt.Table)
+	b, err := x.binding(stmt.Schema, stmt.Table)
 	if b == nil || err != nil {
 		return p, err
 	}
-	l, err := s.newLoad(stmt, b)
+	l, err := x.newLoad(stmt, b)
 	if err != nil {
 		return p, err
 	}
 	text := stmt.AppendFilled(nil, sql)
 	p.kind, p.effect = planOwn, mayLook
 	p.own = func(attributes []byte) error {
-		s.scratch = append(append(s.packetBuffer(), attributes...), text...)
-		if err := s.sendPacket(s.scratch); err != nil {
+		x.scratch = append(append(x.packetBuffer(), attributes...), text...)
+		if err := x.sendPacket(x.scratch); err != nil {
 			return err
 		}
-		return s.load(l)
+		return x.load(l)
 	}
 	return p, nil
 }
@@ -118,59 +118,59 @@ func (c *serverConn) databaseCharset() (string, error) {
 
 // load has the server load the client's file, for which the statement was sent,
 // and tells the client what a native AUTO_INCREMENT column would have.
-func (s *session) load(l *loadPlan) error {
-	ok, err := s.loadAnswer(l)
-	s.tellLoaded(l, ok, err)
+func (x *executor) load(l *loadPlan) error {
+	ok, err := x.loadAnswer(l)
+	x.tellLoaded(l, ok, err)
 	if err != nil {
 		var refused *wire.ServerError
 		if errors.As(err, &refused) {
-			s.forgetIfStale(refused)
+			x.forgetIfStale(refused)
 		}
 		if l.stmt.UsesLastID {
-			s.state.lastIDKnown = false
+			x.state.lastIDKnown = false
 		}
 		return err
 	}
-	switch first := s.firstLoaded(l, ok.AffectedRows); {
+	switch first := x.firstLoaded(l, ok.AffectedRows); {
 	case first != 0:
-		s.setLastID(first, 0)
+		x.setLastID(first, 0)
 	case l.stmt.UsesLastID:
-		s.state.lastIDKnown = false
+		x.state.lastIDKnown = false
 	}
-	return s.replyOK(ok)
+	return x.replyOK(ok)
 }
 
 // loadAnswer reads the server's answer, up to its end.
-func (s *session) loadAnswer(l *loadPlan) (wire.OK, error) {
-	s.startAnswer(wire.ShapeResults)
-	payload, size, err := s.follow()
+func (x *executor) loadAnswer(l *loadPlan) (wire.OK, error) {
+	x.startAnswer(wire.ShapeResults)
+	payload, size, err := x.follow()
 	switch {
 	case err != nil:
 		return wire.OK{}, &backendError{err}
-	case s.answer.Failed:
+	case x.answer.Failed:
 		err = &wire.ServerError{Packet: slices.Clone(payload)}
-	case !s.answer.InFile:
+	case !x.answer.InFile:
 		err = &backendError{errMalformedAnswer}
 	default:
-		err = s.reply(payload)
+		err = x.reply(payload)
 	}
-	s.back.Skip(size)
+	x.back.Skip(size)
 	if err == nil {
-		s.answer.InFile = false
-		err = s.loadFile(l)
+		x.answer.InFile = false
+		err = x.loadFile(l)
 	}
 	if err != nil {
 		return wire.OK{}, err
 	}
-	return s.answerOK()
+	return x.answerOK()
 }
 
 // loadFile passes the client's file to the server, with ids.
-func (s *session) loadFile(l *loadPlan) error {
-	file := &localFile{wire: s.front, want: s.out.sequence}
-	filled := &filledFile{session: s, load: l, number: s.answer.Sequence + 1}
-	err, silent := s.whileListening(func() error { return filled.pass(file) })
-	s.out.sequence = file.want
+func (x *executor) loadFile(l *loadPlan) error {
+	file := &localFile{wire: x.front, want: x.out.sequence}
+	filled := &filledFile{executor: x, load: l, number: x.answer.Sequence + 1}
+	err, silent := x.whileListening(func() error { return filled.pass(file) })
+	x.out.sequence = file.want
 	var front *frontError
 	var lost *backendError
 	var order *wire.OrderError
@@ -178,40 +178,40 @@ func (s *session) loadFile(l *loadPlan) error {
 	case err == nil && silent == nil:
 		return nil
 	case err == nil || errors.As(err, &front) || errors.As(err, &lost) || errors.As(err, &order) || errors.Is(err, wire.ErrInterrupted):
-		return s.loadCut(err, silent)
+		return x.loadCut(err, silent)
 	}
-	return s.abandonLoad(file, filled, err)
+	return x.abandonLoad(file, filled, err)
 }
 
 // loadCut goes on after a file that did not reach its end, or the server's answer
 // to it, because of one of the connections.
-func (s *session) loadCut(err, silent error) error {
+func (x *executor) loadCut(err, silent error) error {
 	if silent == nil && !errors.As(err, new(*wire.OrderError)) {
-		_, err = s.answerOK()
+		_, err = x.answerOK()
 		var refused *wire.ServerError
 		if errors.As(err, &refused) {
-			err = s.reply(refused.Packet)
+			err = x.reply(refused.Packet)
 		}
 		return errors.Join(&frontError{errors.New("the server answered before the end of the client's file")}, err)
 	}
-	return s.fileEnded(err, silent)
+	return x.fileEnded(err, silent)
 }
 
 // abandonLoad has the server's statement fail because of err, and reads the rest
 // of the client's file. A packet that is out of order is an error for the server
 // between any two rows, upon which it undoes the statement and awaits the file's
 // end. A ping tells that it did so, and takes the next command for one.
-func (s *session) abandonLoad(file *localFile, filled *filledFile, err error) error {
+func (x *executor) abandonLoad(file *localFile, filled *filledFile, err error) error {
 	wrong, end := filled.number+8, filled.number
-	if writeErr := s.writeFile([]byte{0, 0, 0, wrong, 0, 0, 0, end}); writeErr != nil {
+	if writeErr := x.writeFile([]byte{0, 0, 0, wrong, 0, 0, 0, end}); writeErr != nil {
 		return errors.Join(errCommandCut, writeErr)
 	}
 	var refused *wire.ServerError
-	_, answer := s.answerOK()
+	_, answer := x.answerOK()
 	if !errors.As(answer, &refused) || refused.Code() != mysql.ER_NET_PACKETS_OUT_OF_ORDER {
 		return errors.Join(errCommandCut, &backendError{errors.Join(err, answer)})
 	}
-	if pingErr := s.ping(); pingErr != nil {
+	if pingErr := x.ping(); pingErr != nil {
 		return errors.Join(errCommandCut, &backendError{errors.Join(err, pingErr)})
 	}
 	for !file.ended {
@@ -219,9 +219,9 @@ func (s *session) abandonLoad(file *localFile, filled *filledFile, err error) er
 		if readErr != nil {
 			return readErr
 		}
-		s.front.Skip(len(chunk))
+		x.front.Skip(len(chunk))
 	}
-	s.out.sequence = file.want
+	x.out.sequence = file.want
 	return err
 }
 

@@ -50,9 +50,9 @@ func (f *localFile) next() ([]byte, error) {
 
 // filledFile passes a file to the server, with ids for its rows.
 type filledFile struct {
-	session *session
-	load    *loadPlan
-	number  byte // of the next packet to the server
+	executor *executor
+	load     *loadPlan
+	number   byte // of the next packet to the server
 
 	text []byte // of the file, that was not passed yet
 	rows []parser.LoadRow
@@ -87,7 +87,7 @@ func (f *filledFile) pass(file *localFile) error {
 		}
 		if file.ended {
 			f.out = f.packet(f.out[:0], nil)
-			return f.session.writeFile(f.out)
+			return f.executor.writeFile(f.out)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (f *filledFile) fill(final bool) error {
 		f.out = f.packet(f.out, body[:size])
 		body = body[size:]
 	}
-	return f.session.writeFile(f.out)
+	return f.executor.writeFile(f.out)
 }
 
 // packet appends the next packet to dst.
@@ -193,13 +193,13 @@ func (f *filledFile) takePiece(n int64) (fillPlan, error) {
 	if p.binding.numbers != nil {
 		p.step = 1 // as many as it has that follow each other
 	}
-	err := f.session.spread(&p)
+	err := f.executor.spread(&p)
 	switch {
 	case err != nil:
 	case p.binding.numbers != nil:
-		p.first, err = f.session.next(p.binding, p.span())
+		p.first, err = f.executor.next(p.binding, p.span())
 	default:
-		err = f.session.takeBlock(&p)
+		err = f.executor.takeBlock(&p)
 	}
 	return p, err
 }

@@ -60,11 +60,11 @@ func (c *serverConn) sendLong(parts ...[]byte) error {
 
 // passPacket sends the client's command on as it came, once it was read by
 // frontPacket with this result.
-func (s *session) passPacket(payload []byte, size int) error {
+func (x *executor) passPacket(payload []byte, size int) error {
 	if size == 0 {
-		return s.sendLong(payload)
+		return x.sendLong(payload)
 	}
-	return s.writeBack(s.front.Unread()[:size])
+	return x.writeBack(x.front.Unread()[:size])
 }
 
 // isLong reports whether a statement is of the size that is filled as it is sent.
@@ -91,18 +91,18 @@ func (s *filler) eachPart(p *fillPlan, sql []byte, f func(part []byte)) {
 }
 
 // letGo drops memory that a large statement took, at its end.
-func (s *session) letGo() {
-	if cap(s.scratch) > maxScratch {
-		s.scratch = nil
+func (x *executor) letGo() {
+	if cap(x.scratch) > maxScratch {
+		x.scratch = nil
 	}
-	if cap(s.packet) > maxScratch {
-		s.packet = nil
+	if cap(x.packet) > maxScratch {
+		x.packet = nil
 	}
-	if cap(s.slots) > maxSlots {
-		s.slots = nil
+	if cap(x.slots) > maxSlots {
+		x.slots = nil
 	}
-	if cap(s.idsAt) > maxSlots {
-		s.idsAt = nil
+	if cap(x.idsAt) > maxSlots {
+		x.idsAt = nil
 	}
-	s.insert.LetGo()
+	x.insert.LetGo()
 }

@@ -26,9 +26,9 @@ var takingRights = []string{"insert", "update", "references"}
 
 // checkCount refuses a number of values that no client needs at once: they are taken from all. Seqgates ask each other for
 // as many as an INSERT has rows.
-func (s *session) checkCount(n *nextPlan) error {
-	most := s.srv.settings().MaxValues
-	if n.count <= most || s.peer && n.keyed {
+func (x *executor) checkCount(n *nextPlan) error {
+	most := x.srv.settings().MaxValues
+	if n.count <= most || x.peer && n.keyed {
 		return nil
 	}
 	return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf(
@@ -39,40 +39,40 @@ func (s *session) checkCount(n *nextPlan) error {
 // mayTake asks the server, once for each sequence of a session, whether the client's account may use the sequence's table. With
 // an account of the client's own that is only known in the client's session. A table that is not there is made when it is used, or lies on servers where only seqgate has
 // an account.
-func (s *session) mayTake(name sequence.Name) error {
-	if s.values.may[name] {
+func (x *executor) mayTake(name sequence.Name) error {
+	if x.values.may[name] {
 		return nil
 	}
-	if s.srv.generator(name) == nil {
-		if allowed, err := s.checkTaking(name); err != nil || !allowed {
+	if x.srv.generator(name) == nil {
+		if allowed, err := x.checkTaking(name); err != nil || !allowed {
 			return err
 		}
 	}
-	if s.values.may == nil {
-		s.values.may = make(map[sequence.Name]bool)
+	if x.values.may == nil {
+		x.values.may = make(map[sequence.Name]bool)
 	}
-	s.values.may[name] = true
+	x.values.may[name] = true
 	return nil
 }
 
 // checkTaking reports whether the account has the right. Without it there is an error, unless the table is not there: once
 // it is, it has to be asked for again.
-func (s *session) checkTaking(name sequence.Name) (allowed bool, err error) {
-	k := s.srv.cfg.Keyspaces[name.Keyspace]
+func (x *executor) checkTaking(name sequence.Name) (allowed bool, err error) {
+	k := x.srv.cfg.Keyspaces[name.Keyspace]
 	if k == nil {
 		return false, nil // there is no such sequence, which who takes values is told
 	}
-	allowed, err = s.hasTakingRight(k, name)
+	allowed, err = x.hasTakingRight(k, name)
 	if allowed || err != nil {
 		return allowed, err
 	}
-	e, err := s.srv.catalog.lookup(s.ctx, k, name.Database, name.Table)
+	e, err := x.srv.catalog.lookup(x.ctx, k, name.Database, name.Table)
 	if err != nil || !e.table.exists || e.table.column("next_id") == nil {
 		return false, err // what is no sequence is told as such
 	}
 	return false, mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
 		"NEXT VALUE command denied to user '%s' for table '%s': the account needs one of INSERT, UPDATE and REFERENCES on it, the last of which permits nothing else: GRANT REFERENCES ON %s.%s",
-		s.user, name.Table, quoteIdentifier(name.Database), quoteIdentifier(name.Table)))
+		x.user, name.Table, quoteIdentifier(name.Database), quoteIdentifier(name.Table)))
 }
 
 // hasTakingRight asks for the privileges that count, from whatever grants and roles the account has them.

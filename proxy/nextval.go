@@ -34,8 +34,8 @@ type nextPlan struct {
 
 // planNext judges a SELECT NEXT [n] VALUE[S] FROM|FOR s. A sequence of the
 // server's own (MariaDB) stays the server's.
-func (s *session) planNext(p plan, sql []byte) (plan, error) {
-	mode, err := s.readable(sql)
+func (x *executor) planNext(p plan, sql []byte) (plan, error) {
+	mode, err := x.readable(sql)
 	if err != nil {
 		return p, err
 	}
@@ -44,15 +44,15 @@ func (s *session) planNext(p plan, sql []byte) (plan, error) {
 		return p, syntax
 	}
 	schema := stmt.Schema
-	if schema == "" && !s.learnDatabase() || stmt.HasKey {
-		if err := s.know(); err != nil {
+	if schema == "" && !x.learnDatabase() || stmt.HasKey {
+		if err := x.know(); err != nil {
 			return p, err
 		}
 	}
 	if schema == "" {
-		schema = s.state.database
+		schema = x.state.database
 	}
-	name, own, err := s.srv.catalog.Sequence(s.ctx, s.keyspace, schema, stmt.Sequence)
+	name, own, err := x.srv.catalog.Sequence(x.ctx, x.keyspace, schema, stmt.Sequence)
 	if err != nil || own {
 		return p, err
 	}
@@ -66,81 +66,81 @@ func (s *session) planNext(p plan, sql []byte) (plan, error) {
 
 // answerNext takes values and answers with the first of them: one row of one
 // column, as Vitess does. binary says that a prepared statement asked.
-func (s *session) answerNext(n nextPlan, binary bool) error {
+func (x *executor) answerNext(n nextPlan, binary bool) error {
 	if n.decode {
-		return s.answerDecode(n.key)
+		return x.answerDecode(n.key)
 	}
-	s.noteKind(meter.Next)
+	x.noteKind(meter.Next)
 	if n.call != parser.NextValue {
-		v, err := s.callNumber(&n)
+		v, err := x.callNumber(&n)
 		if err != nil {
 			return err
 		}
-		return s.replyNumbers(&n, v, 1, binary)
+		return x.replyNumbers(&n, v, 1, binary)
 	}
-	if err := s.checkCount(&n); err != nil {
+	if err := x.checkCount(&n); err != nil {
 		return err
 	}
-	ids, err := s.nextValues(n)
+	ids, err := x.nextValues(n)
 	if err != nil {
 		return err
 	}
-	s.noteValue(n.name, ids.Last())
+	x.noteValue(n.name, ids.Last())
 	rows := int64(1)
 	if n.rows {
 		rows = ids.N
 	}
-	return s.replyNumbers(&n, number{n: ids.First}, rows, binary)
+	return x.replyNumbers(&n, number{n: ids.First}, rows, binary)
 }
 
-func (s *session) nextValues(n nextPlan) (sequence.Range, error) {
-	if err := s.mayTake(n.name); err != nil {
+func (x *executor) nextValues(n nextPlan) (sequence.Range, error) {
+	if err := x.mayTake(n.name); err != nil {
 		return sequence.Range{}, err
 	}
 	if n.keyed {
-		return s.nextOfKey(n)
+		return x.nextOfKey(n)
 	}
-	if g := s.srv.generator(n.name); g != nil && g.Segments == nil {
-		return s.nextGenerated(g, n.count)
+	if g := x.srv.generator(n.name); g != nil && g.Segments == nil {
+		return x.nextGenerated(g, n.count)
 	}
-	seq, err := s.srv.cfg.Sequences.Get(n.name)
+	seq, err := x.srv.cfg.Sequences.Get(n.name)
 	if err != nil {
 		return sequence.Range{}, err
 	}
-	ids, err := seq.Next(s.spanContext(), n.count)
+	ids, err := seq.Next(x.spanContext(), n.count)
 	if errors.Is(err, sequence.ErrNoTable) || errors.Is(err, sequence.ErrNotSequence) {
-		s.srv.catalog.doubt(s.keyspace, n.name)
+		x.srv.catalog.doubt(x.keyspace, n.name)
 	}
-	s.noteIDs(ids.N)
+	x.noteIDs(ids.N)
 	return ids, err
 }
 
 // replyNumbers sends a result of one column: in the first row the number, in each
 // further one the next.
-func (s *session) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool) error {
+func (x *executor) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool) error {
 	const chunk = wire.SmallBuffer - 64 // with room for a row
 	count := []byte{1}
-	if s.capabilities&wire.CountsTell != 0 {
+	if x.capabilities&wire.CountsTell != 0 {
 		count = append(count, wire.DefinitionsFollow)
 	}
-	b, seq := wire.AppendPacket(make([]byte, 0, 128), s.out.sequence, count)
-	b, seq = wire.AppendPacket(b, seq, s.appendResultColumn(n))
-	if !s.deprecateEOF() {
-		b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, s.out.more))
+	b, seq := wire.AppendPacket(make([]byte, 0, 128), x.out.sequence, count)
+	b, seq = wire.AppendPacket(b, seq, x.appendResultColumn(n))
+	if !x.deprecateEOF() {
+		b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, x.out.more))
 	}
 	for ; rows > 0; rows-- {
 		b, seq = wire.AppendPacket(b, seq, valueRow(v, binaryRow))
 		v.n++
 		if len(b) > chunk {
-			if err := s.writeFront(b); err != nil {
+			if err := x.writeFront(b); err != nil {
 				return err
 			}
 			b = b[:0]
 		}
 	}
-	b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, s.out.more))
-	s.out.sequence = seq
-	return s.writeFront(b)
+	b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, x.out.more))
+	x.out.sequence = seq
+	return x.writeFront(b)
 }
 
 func valueRow(v number, binaryRow bool) []byte {
@@ -160,30 +160,30 @@ func valueRow(v number, binaryRow bool) []byte {
 
 // appendResultColumn gives the definition of the column of an answer: as Vitess
 // gives it, or as MariaDB gives that of NEXTVAL(s), which may be NULL.
-func (s *session) appendResultColumn(n *nextPlan) []byte {
+func (x *executor) appendResultColumn(n *nextPlan) []byte {
 	if n.label == "" {
-		return s.appendColumn(nil, "nextval", mysql.NOT_NULL_FLAG)
+		return x.appendColumn(nil, "nextval", mysql.NOT_NULL_FLAG)
 	}
-	return s.appendColumn(nil, n.label, 0)
+	return x.appendColumn(nil, n.label, 0)
 }
 
 // appendColumn appends the definition of a BIGINT column.
-func (s *session) appendColumn(dst []byte, name string, flags uint16) []byte {
+func (x *executor) appendColumn(dst []byte, name string, flags uint16) []byte {
 	column := wire.IntegerColumn(name)
 	column.Nullable = flags&mysql.NOT_NULL_FLAG == 0
-	return column.Append(dst, s.capabilities&wire.ClientExtendedMetadata != 0)
+	return column.Append(dst, x.capabilities&wire.ClientExtendedMetadata != 0)
 }
 
 // endOfRows appends what ends the definitions or the rows of a result.
-func (s *session) endOfRows(dst []byte, more bool) []byte {
-	status := s.status()
+func (x *executor) endOfRows(dst []byte, more bool) []byte {
+	status := x.status()
 	if more {
 		status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
-	if s.besideTransaction() {
+	if x.owner.inTransactionWithout(x.serverConn) {
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	if s.deprecateEOF() {
+	if x.deprecateEOF() {
 		return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8), 0, 0)
 	}
 	return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8))
@@ -208,45 +208,45 @@ func (c *serverConn) ownPrepared() (n int) {
 }
 
 // answerPrepareNext answers the COM_STMT_PREPARE of a SELECT NEXT VALUE.
-func (s *session) answerPrepareNext(st *statement) error {
-	if s.told == 0 && s.ownPrepared() >= maxPrepared { // those of a routed session are counted by the router
+func (x *executor) answerPrepareNext(st *statement) error {
+	if x.told == 0 && x.ownPrepared() >= maxPrepared { // those of a routed session are counted by the router
 		return mysql.NewDefaultError(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, maxPrepared)
 	}
-	s.localID++
-	st.id = localStatements + s.localID
+	x.localID++
+	st.id = localStatements + x.localID
 	st.params = st.next.params()
-	s.remember(st)
-	s.notePrepared(st.id)
-	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, s.toldID(st.id))
-	columns := s.preparedColumns(st.next)
+	x.remember(st)
+	x.notePrepared(st.id)
+	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, x.toldID(st.id))
+	columns := x.preparedColumns(st.next)
 	ok = append(ok, byte(len(columns)), 0, byte(st.params), 0, 0, 0, 0)
-	if s.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) {
+	if x.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) {
 		ok = append(ok, wire.DefinitionsFollow)
 	}
-	b, seq := wire.AppendPacket(nil, s.out.sequence, ok)
+	b, seq := wire.AppendPacket(nil, x.out.sequence, ok)
 	for range st.params {
-		b, seq = wire.AppendPacket(b, seq, s.appendColumn(nil, "?", mysql.NOT_NULL_FLAG))
+		b, seq = wire.AppendPacket(b, seq, x.appendColumn(nil, "?", mysql.NOT_NULL_FLAG))
 	}
-	if st.params > 0 && !s.deprecateEOF() {
-		b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, false))
+	if st.params > 0 && !x.deprecateEOF() {
+		b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, false))
 	}
 	for _, column := range columns {
 		b, seq = wire.AppendPacket(b, seq, column)
 	}
-	if !s.deprecateEOF() {
-		b, seq = wire.AppendPacket(b, seq, s.endOfRows(nil, false))
+	if !x.deprecateEOF() {
+		b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, false))
 	}
-	s.out.sequence = seq
-	return s.writeFront(b)
+	x.out.sequence = seq
+	return x.writeFront(b)
 }
 
 // preparedColumns gives the definitions of the columns of a prepared statement's result.
-func (s *session) preparedColumns(n *nextPlan) (columns [][]byte) {
+func (x *executor) preparedColumns(n *nextPlan) (columns [][]byte) {
 	if !n.decode {
-		return [][]byte{s.appendResultColumn(n)}
+		return [][]byte{x.appendResultColumn(n)}
 	}
 	for _, column := range decodeColumns() {
-		columns = append(columns, column.Append(nil, s.capabilities&wire.ClientExtendedMetadata != 0))
+		columns = append(columns, column.Append(nil, x.capabilities&wire.ClientExtendedMetadata != 0))
 	}
 	return columns
 }
@@ -262,17 +262,17 @@ func (n *nextPlan) params() (count int) {
 }
 
 // readNext reads what an execution asks for: how many values, and of which key.
-func (s *session) readNext(st *statement, payload []byte) error {
+func (x *executor) readNext(st *statement, payload []byte) error {
 	n := st.next
 	if n.params() == 0 {
 		return nil
 	}
-	params, err := s.readExecute(st, payload)
+	params, err := x.readExecute(st, payload)
 	if err != nil {
 		return err
 	}
 	if n.param {
-		v := slotOf(&params[0], s.state.mode, false)
+		v := slotOf(&params[0], x.state.mode, false)
 		if !v.HasValue || v.Value < 1 {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
 				"the number of values asked of sequence "+n.name.String()+" must be an integer of 1 or more")
@@ -280,7 +280,7 @@ func (s *session) readNext(st *statement, payload []byte) error {
 		n.count = v.Value
 	}
 	if n.keyParam {
-		k := s.keyOf(&params[st.params-1]) // query attributes may follow
+		k := x.keyOf(&params[st.params-1]) // query attributes may follow
 		if k.State != parser.Explicit && n.decode {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "SEQGATE_DECODE: bind an integer or a string")
 		}

@@ -24,8 +24,8 @@ type callPlan struct {
 
 // planCalls finds the calls of a text that seqgate answers; nil when there are
 // none. A call where a value would not be what it gives is refused.
-func (s *session) planCalls(sql []byte) (*callPlan, error) {
-	mode, err := s.readable(sql)
+func (x *executor) planCalls(sql []byte) (*callPlan, error) {
+	mode, err := x.readable(sql)
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +39,12 @@ func (s *session) planCalls(sql []byte) (*callPlan, error) {
 	p.names, p.known = make([]sequence.Name, len(p.stmt.Calls)), make([]bool, len(p.stmt.Calls))
 	ours := false
 	for i := range p.stmt.Calls {
-		if p.names[i], p.known[i], err = s.resolveCall(&p.stmt.Calls[i]); err != nil {
+		if p.names[i], p.known[i], err = x.resolveCall(&p.stmt.Calls[i]); err != nil {
 			return nil, err
 		}
 		// LASTVAL() may be a function of the client's own.
 		named := p.stmt.Calls[i].Sequence.Name != ""
-		ours = ours || p.known[i] && (named || len(s.values.of) > 0)
+		ours = ours || p.known[i] && (named || len(x.values.of) > 0)
 	}
 	if !ours {
 		return nil, nil
@@ -54,20 +54,20 @@ func (s *session) planCalls(sql []byte) (*callPlan, error) {
 
 // resolveCall finds the sequence of a call. It is not known when the call is the
 // server's: of a sequence of its own, of a function or column, or of nothing.
-func (s *session) resolveCall(c *parser.ValueCall) (name sequence.Name, known bool, err error) {
+func (x *executor) resolveCall(c *parser.ValueCall) (name sequence.Name, known bool, err error) {
 	if c.Sequence.Name == "" {
 		return name, true, nil
 	}
 	schema := c.Sequence.Schema
-	if schema == "" && !s.learnDatabase() {
-		if err := s.know(); err != nil {
+	if schema == "" && !x.learnDatabase() {
+		if err := x.know(); err != nil {
 			return name, false, err
 		}
 	}
 	if schema == "" {
-		schema = s.state.database
+		schema = x.state.database
 	}
-	name, known, err = s.srv.catalog.knownSequence(s.ctx, s.keyspace, schema, c.Sequence.Name)
+	name, known, err = x.srv.catalog.knownSequence(x.ctx, x.keyspace, schema, c.Sequence.Name)
 	switch {
 	case err != nil || !known:
 		return name, false, err
@@ -107,30 +107,30 @@ func (c *catalog) knownSequence(ctx context.Context, k *Keyspace, schema, table 
 
 // queryCalls deals with a text of one statement that may have calls. It reports
 // false when it has none that are seqgate's.
-func (s *session) queryCalls(payload []byte, begin, size int) (done bool, err error) {
-	p, err := s.planCallsText(payload[begin:])
+func (x *executor) queryCalls(payload []byte, begin, size int) (done bool, err error) {
+	p, err := x.planCallsText(payload[begin:])
 	if err == nil && p == nil {
 		return false, nil
 	}
 	payload = bytes.Clone(payload)
-	s.front.Skip(size)
+	x.front.Skip(size)
 	if err != nil {
 		return true, err
 	}
-	return true, s.runCalls(p, payload[:begin], payload[begin:])
+	return true, x.runCalls(p, payload[:begin], payload[begin:])
 }
 
 // runCalls answers a statement with calls, or has the server run it with values in
 // their places.
-func (s *session) runCalls(p *callPlan, attributes, sql []byte) error {
+func (x *executor) runCalls(p *callPlan, attributes, sql []byte) error {
 	if p.stmt.Alone {
 		next := p.alone()
 		if next.params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
 		}
-		return s.answerNext(next, false)
+		return x.answerNext(next, false)
 	}
-	values, err := s.callValues(p)
+	values, err := x.callValues(p)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (s *session) runCalls(p *callPlan, attributes, sql []byte) error {
 		}
 		return values[i].append(dst, typed), true
 	})
-	s.out.part = edited
-	return s.queryPlain(attributes, edited)
+	x.out.part = edited
+	return x.queryPlain(attributes, edited)
 }
 
 // alone gives the plan of a SELECT of one call alone, which needs no server.
@@ -182,7 +182,7 @@ func (v number) append(dst []byte, typed bool) []byte {
 
 // callValues makes the calls of a statement, in order of appearance. The values of
 // one sequence are one block, unless the statement also moves sequences.
-func (s *session) callValues(p *callPlan) ([]number, error) {
+func (x *executor) callValues(p *callPlan) ([]number, error) {
 	wanted := make(map[sequence.Name]int64)
 	moves := false
 	for i, c := range p.stmt.Calls {
@@ -201,17 +201,17 @@ func (s *session) callValues(p *callPlan) ([]number, error) {
 		var err error
 		switch block := taken[name]; {
 		case c.Kind != parser.NextValue:
-			values[i], err = s.callNumber(&nextPlan{name: name, call: c.Kind, value: c.Value, next: c.Next})
+			values[i], err = x.callNumber(&nextPlan{name: name, call: c.Kind, value: c.Value, next: c.Next})
 		case block.N == 0:
 			n := wanted[name]
-			if g := s.srv.generator(name); moves || g != nil && g.Snowflake != nil {
+			if g := x.srv.generator(name); moves || g != nil && g.Snowflake != nil {
 				n = 1
 			}
-			if block, err = s.nextValues(nextPlan{name: name, count: n}); err == nil {
-				values[i] = s.takeFrom(taken, name, block)
+			if block, err = x.nextValues(nextPlan{name: name, count: n}); err == nil {
+				values[i] = x.takeFrom(taken, name, block)
 			}
 		default:
-			values[i] = s.takeFrom(taken, name, block)
+			values[i] = x.takeFrom(taken, name, block)
 		}
 		if err != nil {
 			return nil, err
@@ -221,8 +221,8 @@ func (s *session) callValues(p *callPlan) ([]number, error) {
 }
 
 // takeFrom takes the first value of a block, and keeps the rest in taken.
-func (s *session) takeFrom(taken map[sequence.Name]sequence.Range, name sequence.Name, block sequence.Range) number {
+func (x *executor) takeFrom(taken map[sequence.Name]sequence.Range, name sequence.Name, block sequence.Range) number {
 	taken[name] = sequence.Range{First: block.First + 1, N: block.N - 1}
-	s.noteValue(name, block.First)
+	x.noteValue(name, block.First)
 	return number{n: block.First}
 }

@@ -19,8 +19,8 @@ type preparedCalls struct {
 
 // planPrepareCalls judges a statement to prepare that may have calls. st is nil when
 // it has none that are seqgate's.
-func (s *session) planPrepareCalls(sql []byte) (st *statement, filled []byte, err error) {
-	p, err := s.planCalls(sql)
+func (x *executor) planPrepareCalls(sql []byte) (st *statement, filled []byte, err error) {
+	p, err := x.planCalls(sql)
 	if p == nil || err != nil {
 		return nil, nil, err
 	}
@@ -37,7 +37,7 @@ func (s *session) planPrepareCalls(sql []byte) (st *statement, filled []byte, er
 		}
 		return append(dst, '?'), true
 	})
-	if st, filled, err = s.planPrepared(text); err != nil {
+	if st, filled, err = x.planPrepared(text); err != nil {
 		return st, filled, err
 	}
 	if err := refuseCallsIn(st); err != nil {
@@ -90,31 +90,31 @@ func (c *preparedCalls) withValues(params []wire.Param, values []number) []wire.
 
 // relayPrepareCalls passes on the answer to a COM_STMT_PREPARE without seqgate's
 // own parameters. It reports whether the statement was accepted.
-func (s *session) relayPrepareCalls(st *statement) (bool, error) {
-	s.startAnswer(wire.ShapePrepare)
-	payload, size, err := s.follow()
+func (x *executor) relayPrepareCalls(st *statement) (bool, error) {
+	x.startAnswer(wire.ShapePrepare)
+	payload, size, err := x.follow()
 	if err != nil {
-		return false, s.answerCut(err)
+		return false, x.answerCut(err)
 	}
 	own := st.calls.own()
 	drop := make(map[int]bool)
-	if !s.answer.Failed {
-		drop = s.cutPrepared(st, payload, own)
+	if !x.answer.Failed {
+		drop = x.cutPrepared(st, payload, own)
 	}
-	b, seq := wire.AppendPacket(nil, s.out.sequence, payload)
-	s.back.Skip(size)
-	for i := 0; !s.answer.Done(); i++ {
-		if payload, size, err = s.follow(); err != nil {
+	b, seq := wire.AppendPacket(nil, x.out.sequence, payload)
+	x.back.Skip(size)
+	for i := 0; !x.answer.Done(); i++ {
+		if payload, size, err = x.follow(); err != nil {
 			return false, &backendError{err}
 		}
 		if !drop[i] {
 			b, seq = wire.AppendPacket(b, seq, payload)
 		}
-		s.back.Skip(size)
+		x.back.Skip(size)
 	}
-	s.out.sequence = seq
-	s.sent = true
-	return !s.answer.Failed, s.writeFront(b)
+	x.out.sequence = seq
+	x.sent = true
+	return !x.answer.Failed, x.writeFront(b)
 }
 
 // cutPrepared remembers a statement by its COM_STMT_PREPARE_OK, from which it takes
@@ -142,50 +142,50 @@ func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop
 }
 
 // executeCalls executes a statement with calls.
-func (s *session) executeCalls(st *statement, payload []byte, size int) error {
-	p, params, err := s.planExecuteCalls(st, payload)
+func (x *executor) executeCalls(st *statement, payload []byte, size int) error {
+	p, params, err := x.planExecuteCalls(st, payload)
 	if err != nil {
-		s.front.Skip(size)
+		x.front.Skip(size)
 		st.long = nil
 		return err
 	}
 	flags, as := payload[executeFlags], executeShape(payload)
 	if st.fill != nil {
-		return s.executeFill(st, p, params, flags, size)
+		return x.executeFill(st, p, params, flags, size)
 	}
-	if err := s.before(st.effect); err != nil {
-		s.front.Skip(size)
+	if err := x.before(st.effect); err != nil {
+		x.front.Skip(size)
 		return err
 	}
-	if err := s.sendExecute(st.id, flags, params, size); err != nil {
+	if err := x.sendExecute(st.id, flags, params, size); err != nil {
 		return err
 	}
-	err = s.relayComposed(as)
-	s.after(st.effect)
+	err = x.relayComposed(as)
+	x.after(st.effect)
 	return err
 }
 
 // planExecuteCalls gives all the parameters of an execution, seqgate's own among
 // them, and for an INSERT into a sequenced table how its ids are filled.
-func (s *session) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []wire.Param, error) {
+func (x *executor) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []wire.Param, error) {
 	if err := checkCallsExecute(st, payload); err != nil {
 		return nil, nil, err
 	}
 	if st.fill != nil {
-		if err := s.knowLastID(); err != nil {
+		if err := x.knowLastID(); err != nil {
 			return nil, nil, err
 		}
 	}
 	if st.writes {
-		if err := s.stillBound(st); err != nil {
+		if err := x.stillBound(st); err != nil {
 			return nil, nil, err
 		}
 	}
-	params, err := s.readExecute(st, payload)
+	params, err := x.readExecute(st, payload)
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := s.callValues(st.calls.plan)
+	values, err := x.callValues(st.calls.plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -193,11 +193,11 @@ func (s *session) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []
 	if st.fill == nil {
 		return nil, params, nil
 	}
-	if params, err = s.withVariables(st, params); err != nil {
+	if params, err = x.withVariables(st, params); err != nil {
 		return nil, nil, err
 	}
 	p := st.execution()
-	return &p, params, s.openRows(st, &p, params)
+	return &p, params, x.openRows(st, &p, params)
 }
 
 // checkCallsExecute refuses an execution of a kind that calls do not have.

@@ -13,12 +13,12 @@ import (
 
 // planOwn plans a statement of seqgate's own. MariaDB has sequences itself: there
 // those are left to it that are not seqgate's tables.
-func (s *session) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error) {
+func (x *executor) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error) {
 	ofVSchema := verb == parser.ShowVSchema || verb == parser.AlterVSchema
-	if s.mariaDB && verb == parser.CreateSequence || ofVSchema && s.srv.VSchema() == nil {
+	if x.mariaDB && verb == parser.CreateSequence || ofVSchema && x.srv.VSchema() == nil {
 		return p, nil
 	}
-	mode, err := s.readable(sql)
+	mode, err := x.readable(sql)
 	if err != nil {
 		return p, err
 	}
@@ -26,16 +26,16 @@ func (s *session) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error)
 	if verb == parser.SelectDecode && (err != nil || stmt.IDParam) {
 		return p, errDecodeForm
 	}
-	if err != nil && s.mariaDB && verb != parser.ShowSeqgate && verb != parser.ShowSequences && !ofVSchema {
+	if err != nil && x.mariaDB && verb != parser.ShowSeqgate && verb != parser.ShowSequences && !ofVSchema {
 		return p, nil // its own syntax, or its own error
 	}
 	if err != nil {
 		return p, err
 	}
-	d := ownStatement{session: s, OwnStmt: stmt, mode: mode}
+	d := ownStatement{executor: x, OwnStmt: stmt, mode: mode}
 	run, err := d.plan()
 	if run != nil {
-		s.noteKind(meter.Admin)
+		x.noteKind(meter.Admin)
 		p.kind, p.own = planOwn, func([]byte) error { return run() }
 	}
 	if ofVSchema || verb == parser.SelectDecode {
@@ -46,7 +46,7 @@ func (s *session) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error)
 
 // ownStatement is one statement of seqgate's own in a session.
 type ownStatement struct {
-	*session
+	*executor
 	parser.OwnStmt
 	mode parser.Mode
 }
@@ -116,11 +116,11 @@ func (c *serverConn) sendText(text string) error {
 }
 
 // runText runs a statement in the place of the client's, whose answer the client gets.
-func (s *session) runText(text string) error {
-	if err := s.sendText(text); err != nil {
+func (x *executor) runText(text string) error {
+	if err := x.sendText(text); err != nil {
 		return err
 	}
-	return s.relayComposed(wire.ShapeResults)
+	return x.relayComposed(wire.ShapeResults)
 }
 
 // table gives the name of the statement's n-th sequence as SQL has it.

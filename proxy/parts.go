@@ -15,35 +15,35 @@ import (
 // relayPart passes on the answer to one statement of several that were sent one
 // by one: sequence numbers run through all the answers, and the end of each but
 // the last says that more follow.
-func (s *session) relayPart() error {
-	s.sent = !s.out.more
-	return s.relayNumbered(wire.ShapeResults)
+func (x *executor) relayPart() error {
+	x.sent = !x.out.more
+	return x.relayNumbered(wire.ShapeResults)
 }
 
 // relayNumbered passes an answer on with sequence numbers of seqgate's own.
-func (s *session) relayNumbered(as wire.Shape) error {
-	s.startAnswer(as)
-	beside := s.besideTransaction()
+func (x *executor) relayNumbered(as wire.Shape) error {
+	x.startAnswer(as)
+	beside := x.owner.inTransactionWithout(x.serverConn)
 	var out []byte
-	for !s.answer.Done() {
-		at := s.answer.Phase
-		payload, size, err := s.follow()
+	for !x.answer.Done() {
+		at := x.answer.Phase
+		payload, size, err := x.follow()
 		if err != nil {
-			return s.answerCut(err)
+			return x.answerCut(err)
 		}
-		if payload = s.amongParts(payload, at); beside && !s.answer.Failed && (s.answer.Done() || at == wire.PhaseColumnEOF) {
-			setStatus(payload, at, s.deprecateEOF(), mysql.SERVER_STATUS_IN_TRANS)
+		if payload = x.amongParts(payload, at); beside && !x.answer.Failed && (x.answer.Done() || at == wire.PhaseColumnEOF) {
+			setStatus(payload, at, x.deprecateEOF(), mysql.SERVER_STATUS_IN_TRANS)
 		}
-		out, s.out.sequence = wire.AppendPacket(out, s.out.sequence, payload)
-		s.back.Skip(size)
-		if len(out) >= wire.SmallBuffer || s.answer.InFile || s.answer.Done() {
-			if err := s.writeFront(out); err != nil {
+		out, x.out.sequence = wire.AppendPacket(out, x.out.sequence, payload)
+		x.back.Skip(size)
+		if len(out) >= wire.SmallBuffer || x.answer.InFile || x.answer.Done() {
+			if err := x.writeFront(out); err != nil {
 				return err
 			}
 			out = out[:0]
 		}
-		if s.answer.InFile {
-			if err := s.forwardPartFile(); err != nil {
+		if x.answer.InFile {
+			if err := x.forwardPartFile(); err != nil {
 				return err
 			}
 		}
@@ -53,23 +53,23 @@ func (s *session) relayNumbered(as wire.Shape) error {
 
 // amongParts gives a packet as the server sends it when the statement is one of
 // several in a text. at is the phase in which it came.
-func (s *session) amongParts(payload []byte, at wire.Phase) []byte {
+func (x *executor) amongParts(payload []byte, at wire.Phase) []byte {
 	switch {
-	case s.answer.Failed && s.answer.Done():
-		return s.quoteRest(payload)
-	case s.out.more && (s.answer.Done() || at == wire.PhaseColumnEOF):
-		setStatus(payload, at, s.deprecateEOF(), mysql.SERVER_MORE_RESULTS_EXISTS)
+	case x.answer.Failed && x.answer.Done():
+		return x.quoteRest(payload)
+	case x.out.more && (x.answer.Done() || at == wire.PhaseColumnEOF):
+		setStatus(payload, at, x.deprecateEOF(), mysql.SERVER_MORE_RESULTS_EXISTS)
 	}
 	return payload
 }
 
 // forwardPartFile passes a local file to the backend, whose sequence numbers
 // begin anew with each statement.
-func (s *session) forwardPartFile() error {
-	s.answer.InFile = false
-	s.out.shift = s.out.sequence - (s.answer.Sequence + 1)
-	err := s.forwardFile()
-	s.out.shift = 0
+func (x *executor) forwardPartFile() error {
+	x.answer.InFile = false
+	x.out.shift = x.out.sequence - (x.answer.Sequence + 1)
+	err := x.forwardFile()
+	x.out.shift = 0
 	return err
 }
 
@@ -96,23 +96,23 @@ const maxQuoted = 80
 
 // quoteRest completes an error 1064, which quotes what is left of the text from
 // the error on: the backend has seen but one statement of it.
-func (s *session) quoteRest(packet []byte) []byte {
+func (x *executor) quoteRest(packet []byte) []byte {
 	e := wire.ServerError{Packet: packet}
 	begin, end := bytes.IndexByte(packet, '\''), bytes.LastIndexByte(packet, '\'')
-	if e.Code() != mysql.ER_PARSE_ERROR || begin == end || len(s.out.rest) == 0 || !utf8.Valid(s.out.rest) {
+	if e.Code() != mysql.ER_PARSE_ERROR || begin == end || len(x.out.rest) == 0 || !utf8.Valid(x.out.rest) {
 		return packet
 	}
-	quoted, part := packet[begin+1:end], parser.TrimEnd(s.out.part)
-	if !bytes.HasSuffix(part, quoted) || len(quoted) == 0 && s.runsOther() {
+	quoted, part := packet[begin+1:end], parser.TrimEnd(x.out.part)
+	if !bytes.HasSuffix(part, quoted) || len(quoted) == 0 && x.runsOther() {
 		return packet
 	}
-	all, lines := s.out.rest, 0
+	all, lines := x.out.rest, 0
 	if len(quoted) > 0 {
-		all = append(bytes.Clone(s.out.part[len(part)-len(quoted):]), s.out.rest...)
+		all = append(bytes.Clone(x.out.part[len(part)-len(quoted):]), x.out.rest...)
 	} else {
-		lines = bytes.Count(s.out.part[len(part):], []byte("\n"))
+		lines = bytes.Count(x.out.part[len(part):], []byte("\n"))
 	}
-	whole := append(bytes.Clone(packet[:begin+1]), cutQuoted(all, s.mariaDB)...)
+	whole := append(bytes.Clone(packet[:begin+1]), cutQuoted(all, x.mariaDB)...)
 	return append(whole, addLines(packet[end:], lines)...)
 }
 
@@ -132,8 +132,8 @@ func addLines(text []byte, lines int) []byte {
 
 // runsOther reports whether the statement under way may run or read another one,
 // whose errors are not its own.
-func (s *session) runsOther() bool {
-	switch parser.Sniff(s.out.part) {
+func (x *executor) runsOther() bool {
+	switch parser.Sniff(x.out.part) {
 	case parser.Call, parser.Prepare, parser.Execute, parser.Carrier:
 		return true
 	}

@@ -62,15 +62,15 @@ func passesUnread(sql []byte) bool {
 }
 
 // passLong relays a statement that is longer than the buffer as it comes.
-func (s *session) passLong(begin int) error {
+func (x *executor) passLong(begin int) error {
 	const unseen = mayLook | mayChangeLastID | keepsSomething
-	s.left, s.failedBy = nil, nil
-	s.noteKind(kindOf(parser.Sniff(s.front.Unread()[wire.HeaderSize+begin:])))
-	if err := s.before(unseen); err != nil {
+	x.left, x.failedBy = nil, nil
+	x.noteKind(kindOf(parser.Sniff(x.front.Unread()[wire.HeaderSize+begin:])))
+	if err := x.before(unseen); err != nil {
 		return err
 	}
-	err := s.pass(wire.ShapeResults)
-	s.after(unseen)
+	err := x.pass(wire.ShapeResults)
+	x.after(unseen)
 	return err
 }
 
@@ -96,36 +96,36 @@ func (c *serverConn) textBegin(payload []byte) int {
 }
 
 // queryOne deals with a text of one statement.
-func (s *session) queryOne(payload []byte, begin, size int) error {
+func (x *executor) queryOne(payload []byte, begin, size int) error {
 	if parser.MayCall(payload[begin:]) {
-		if done, err := s.queryCalls(payload, begin, size); done {
+		if done, err := x.queryCalls(payload, begin, size); done {
 			return err
 		}
 	}
-	text, err := s.withLeft(payload[begin:])
+	text, err := x.withLeft(payload[begin:])
 	if text != nil {
 		payload = append(slices.Clone(payload[:begin]), text...)
 	}
 	var p plan
 	var resolved bool
 	if err == nil {
-		p, resolved, err = s.planText(payload[begin:])
+		p, resolved, err = x.planText(payload[begin:])
 		resolved = resolved || text != nil
 	}
 	if err == nil {
-		err = s.compose(&p, payload[:begin], payload[begin:])
+		err = x.compose(&p, payload[:begin], payload[begin:])
 	}
 	if err == nil {
-		err = s.before(p.effect)
+		err = x.before(p.effect)
 	}
 	if err == nil && (p.kind == planPass || p.kind == planReport) {
-		err = s.sendResolved(payload, size, resolved)
+		err = x.sendResolved(payload, size, resolved)
 	}
-	s.front.Skip(size)
+	x.front.Skip(size)
 	if err != nil {
 		return err
 	}
-	return s.finish(&p)
+	return x.finish(&p)
 }
 
 // compose builds in s.scratch the command of a statement that does not go to the
@@ -154,33 +154,33 @@ func (f *filler) compose(p *plan, attributes, sql []byte) (err error) {
 
 // finish does what is left of a planned statement once its text was dealt
 // with: a composed one stands in s.scratch, a passed one was sent.
-func (s *session) finish(p *plan) (err error) {
+func (x *executor) finish(p *plan) (err error) {
 	switch p.kind {
 	case planFill:
-		if err = s.sendComposed(p); err == nil {
-			err = s.syntaxError(s.settleText(&p.fill), p.quoted)
+		if err = x.sendComposed(p); err == nil {
+			err = x.syntaxError(x.settleText(&p.fill), p.quoted)
 		}
 	case planOwn:
 		err = p.own(p.attributes)
 	case planQuery:
-		err = s.insertFromQuery(p.query, target{s.insertSchema(), s.insert.Table})
+		err = x.insertFromQuery(p.query, target{x.insertSchema(), x.insert.Table})
 	case planNext:
 		if p.next.params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
 		}
-		return s.answerNext(p.next, false)
+		return x.answerNext(p.next, false)
 	case planReport:
-		err = s.settleExplicit(&p.fill, target{s.insertSchema(), s.insert.Table})
+		err = x.settleExplicit(&p.fill, target{x.insertSchema(), x.insert.Table})
 	case planTicket:
-		err = s.answerTicket(&p.fill)
+		err = x.answerTicket(&p.fill)
 	case planDone:
-		return s.replyOK(wire.OK{Status: s.status()})
+		return x.replyOK(wire.OK{Status: x.status()})
 	case planPass:
-		err = s.relayResult()
+		err = x.relayResult()
 	}
-	s.after(p.effect)
-	if err == nil && p.database != "" && !s.answer.Failed {
-		s.setDatabase(p.database)
+	x.after(p.effect)
+	if err == nil && p.database != "" && !x.answer.Failed {
+		x.setDatabase(p.database)
 	}
 	return err
 }
@@ -194,28 +194,28 @@ func (f *filler) sendComposed(p *plan) error {
 }
 
 // relayResult passes on the answer to a text, or to a part of one.
-func (s *session) relayResult() error {
+func (x *executor) relayResult() error {
 	switch {
-	case s.out.parts:
-		return s.relayPart()
-	case s.out.composed:
-		return s.relayComposed(wire.ShapeResults)
+	case x.out.parts:
+		return x.relayPart()
+	case x.out.composed:
+		return x.relayComposed(wire.ShapeResults)
 	}
-	return s.relay(wire.ShapeResults)
+	return x.relay(wire.ShapeResults)
 }
 
 // relayComposed passes on the answer to a command that seqgate made. Where that took
 // another number of packets than the client's, the answer's numbers are not those
 // that the client awaits.
-func (s *session) relayComposed(as wire.Shape) error {
-	s.sent = !s.out.more
-	if err := s.back.Need(wire.HeaderSize); err == nil && s.back.Unread()[wire.HeaderSize-1] != s.out.sequence {
-		return s.relayNumbered(as)
+func (x *executor) relayComposed(as wire.Shape) error {
+	x.sent = !x.out.more
+	if err := x.back.Need(wire.HeaderSize); err == nil && x.back.Unread()[wire.HeaderSize-1] != x.out.sequence {
+		return x.relayNumbered(as)
 	}
-	if s.out.parts {
-		return s.relayPart()
+	if x.out.parts {
+		return x.relayPart()
 	}
-	return s.relay(as)
+	return x.relay(as)
 }
 
 // planKind is what becomes of a statement.
@@ -249,51 +249,51 @@ type plan struct {
 }
 
 // plan judges one statement. Errors are for the client; nothing was sent then.
-func (s *session) plan(sql []byte) (plan, error) {
+func (x *executor) plan(sql []byte) (plan, error) {
 	kind := parser.Sniff(sql)
-	s.noteKind(kindOf(kind))
-	p := plan{effect: s.effectOf(kind, sql)}
-	if err := s.refuseLost(kind, sql); err != nil {
+	x.noteKind(kindOf(kind))
+	p := plan{effect: x.effectOf(kind, sql)}
+	if err := x.refuseLost(kind, sql); err != nil {
 		return p, err
 	}
-	if done, err := s.planLeft(&p, kind, sql); done || err != nil {
+	if done, err := x.planLeft(&p, kind, sql); done || err != nil {
 		return p, err
 	}
 	switch kind {
 	case parser.Insert, parser.Replace, parser.Load:
-		s.keeps = s.keeps || p.effect&keepsSomething != 0 // the effect may become another one
+		x.keeps = x.keeps || p.effect&keepsSomething != 0 // the effect may become another one
 	}
 	switch kind {
 	case parser.Update, parser.With:
-		return p, s.refuseDuality(sql)
+		return p, x.refuseDuality(sql)
 	case parser.Insert, parser.Replace:
-		return s.planTicket(s.planInsert(p, sql, false))
+		return x.planTicket(x.planInsert(p, sql, false))
 	case parser.Select:
-		if s.asksLastID(sql) {
-			return s.planLastID(p, sql), nil
+		if x.asksLastID(sql) {
+			return x.planLastID(p, sql), nil
 		}
 		if verb := parser.SniffOwn(sql); verb != parser.NoOwn {
-			return s.planOwn(p, verb, sql)
+			return x.planOwn(p, verb, sql)
 		}
 	case parser.Load:
-		return s.planLoad(p, sql)
+		return x.planLoad(p, sql)
 	case parser.Carrier:
-		return s.planCarrier(p, sql)
+		return x.planCarrier(p, sql)
 	case parser.Prepare:
-		return s.planPrepareSQL(p, sql)
+		return x.planPrepareSQL(p, sql)
 	case parser.Execute:
-		return s.planExecuteSQL(p, sql)
+		return x.planExecuteSQL(p, sql)
 	case parser.Deallocate:
-		return s.planDeallocate(p, sql)
+		return x.planDeallocate(p, sql)
 	case parser.Next:
-		return s.planNext(p, sql)
+		return x.planNext(p, sql)
 	case parser.Kill:
-		return s.planKill(p, sql)
+		return x.planKill(p, sql)
 	case parser.Use:
-		return s.planUse(p, sql), nil
+		return x.planUse(p, sql), nil
 	case parser.DDL, parser.Show:
 		if verb := parser.SniffOwn(sql); verb != parser.NoOwn {
-			return s.planOwn(p, verb, sql)
+			return x.planOwn(p, verb, sql)
 		}
 	}
 	return p, nil
@@ -301,11 +301,11 @@ func (s *session) plan(sql []byte) (plan, error) {
 
 // planUse reads the name of the new default database, where it reads alike in
 // every session.
-func (s *session) planUse(p plan, sql []byte) plan {
+func (x *executor) planUse(p plan, sql []byte) plan {
 	if !parser.Plain(sql) {
 		return p
 	}
-	if name, ok := parser.UseTarget(sql, parser.Mode{MariaDB: s.mariaDB}); ok {
+	if name, ok := parser.UseTarget(sql, parser.Mode{MariaDB: x.mariaDB}); ok {
 		p.database, p.effect = name, 0
 	}
 	return p
@@ -332,46 +332,46 @@ func (f *filler) binding(schema, table string) (*Binding, error) {
 
 // passCommand relays a command that frontPacket read, and its answer, with what it
 // does to the session.
-func (s *session) passCommand(payload []byte, size int, as wire.Shape, e effect) error {
-	err := s.before(e)
+func (x *executor) passCommand(payload []byte, size int, as wire.Shape, e effect) error {
+	err := x.before(e)
 	if err == nil {
-		err = s.passPacket(payload, size)
+		err = x.passPacket(payload, size)
 	}
-	s.front.Skip(size)
+	x.front.Skip(size)
 	if err != nil {
 		return err
 	}
-	err = s.relay(as)
-	s.after(e)
+	err = x.relay(as)
+	x.after(e)
 	return err
 }
 
 // queryPlain sends a statement that has no calls of sequences in it.
-func (s *session) queryPlain(attributes, sql []byte) error {
-	text, err := s.withLeft(sql)
+func (x *executor) queryPlain(attributes, sql []byte) error {
+	text, err := x.withLeft(sql)
 	if err != nil {
 		return err
 	}
 	if text != nil {
 		sql = text
 	}
-	p, _, err := s.planText(sql)
+	p, _, err := x.planText(sql)
 	if err != nil {
 		return err
 	}
-	if err := s.before(p.effect); err != nil {
+	if err := x.before(p.effect); err != nil {
 		return err
 	}
-	if err := s.compose(&p, attributes, sql); err != nil {
+	if err := x.compose(&p, attributes, sql); err != nil {
 		return err
 	}
 	if p.kind == planPass || p.kind == planReport {
-		s.out.composed = true
-		if err := s.sendPart(attributes, sql); err != nil {
+		x.out.composed = true
+		if err := x.sendPart(attributes, sql); err != nil {
 			return err
 		}
 	}
-	return s.finish(&p)
+	return x.finish(&p)
 }
 
 // sendPart sends one statement of several as it is.

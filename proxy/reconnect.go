@@ -32,11 +32,11 @@ func (s *session) nothingToLose(told bool) bool {
 // noteKnown notes before a statement whether LAST_INSERT_ID() is known. One that is cut
 // by the loss of its server leaves what it was before, as one that fails.
 func (s *session) noteKnown() {
-	home, owner := s, s
-	if r := s.routerOf(); r != nil {
-		home, owner = r.s, r.lastIDLeg()
+	owner := s.serverConn
+	if s.router != nil {
+		owner = s.router.lastIDLeg().serverConn
 	}
-	home.knewLastID = owner.state.lastIDKnown
+	s.knewLastID = owner.state.lastIDKnown
 }
 
 // errLeftLost answers who asks for what the statement before has left (warnings, counts) on a connection that was lost
@@ -61,7 +61,7 @@ func (c *serverConn) refuseLost(kind parser.Kind, sql []byte) error {
 
 // loseLastID notes that LAST_INSERT_ID() has gone with a connection, if it was not known. Until a statement sets
 // another one, whoever looks at it gets an error.
-func (s *session) loseLastID(owner *session) {
+func (s *session) loseLastID(owner *serverConn) {
 	if !owner.state.lastIDKnown && !s.knewLastID {
 		s.lastIDLost, owner.state.lastID = true, 0
 	}
@@ -111,35 +111,33 @@ func (c *serverConn) lose() {
 	_ = c.back.Close() // it has failed
 }
 
-// connected sees to it that there is a backend connection. LAST_INSERT_ID() is set on
-// another one at once: it comes with a statement that was looked at before.
-func (s *session) connected() error {
-	if !s.lost {
-		return nil
-	}
-	if r := s.routerOf(); r != nil && (s.inLegTransaction() || s == r.settings.ahead) {
+// reconnect has another backend connection take the place of one that was lost. LAST_INSERT_ID() is set on
+// it at once: it comes with a statement that was looked at before.
+func (s *session) reconnect(c *serverConn) error {
+	r := s.router
+	if r != nil && (c.inLegTransaction() || r.settings.ahead != nil && c == r.settings.ahead.serverConn) {
 		return errLegEnded // another one has nothing of it
 	}
-	login, err := s.loginAt(s.keyspace, s.user, s.state.database)
+	login, err := c.loginAt(c.keyspace, s.user, c.state.database)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := s.connecting()
 	defer cancel()
-	back, err := s.srv.connect(ctx, s.keyspace, login)
+	back, err := s.srv.connect(ctx, c.keyspace, login)
 	if err != nil {
 		return err
 	}
 	const autocommit = uint16(mysql.SERVER_STATUS_AUTOCOMMIT)
-	former := s.answer.Status & autocommit
-	if s.adopt(back, login); s.router != nil && s.router.settings.has("autocommit") {
-		s.answer.Status = s.answer.Status&^autocommit | former // as it will be set there, before anything runs
+	former := c.answer.Status & autocommit
+	if c.adopt(back, login); r != nil && c == s.serverConn && r.settings.has("autocommit") {
+		c.answer.Status = c.answer.Status&^autocommit | former // as it will be set there, before anything runs
 	}
-	id := s.state.lastID
-	s.temporary = nil
-	s.state = sessionState{database: login.Database, databaseKnown: true, lastID: id, lastIDKnown: true, restore: id != 0}
+	id := c.state.lastID
+	c.temporary = nil
+	c.state = sessionState{database: login.Database, databaseKnown: true, lastID: id, lastIDKnown: true, restore: id != 0}
 	s.log.Info("session goes on with another connection to its server")
-	return s.restoreLastID()
+	return c.restoreLastID()
 }
 
 // connect gives a connection to a keyspace's server, which must have all that the
@@ -164,7 +162,7 @@ func lacking(keyspace, other string, flags uint64) error {
 }
 
 // adopt goes over to another backend connection.
-func (f *filler) adopt(back *backend.Conn, login backend.Login) {
+func (f *serverConn) adopt(back *backend.Conn, login backend.Login) {
 	f.exchangeBack(back.Conn)
 	f.conn, f.login, f.lost = back, login, false
 	f.noteAccount()

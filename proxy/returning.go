@@ -14,15 +14,15 @@ func (c *serverConn) answersRows() bool {
 }
 
 // relayReturning passes on the rows that a statement with ids of its own returns.
-func (s *session) relayReturning(p *fillPlan, t target) error {
-	err := s.relayComposed(wire.ShapeResults)
+func (x *executor) relayReturning(p *fillPlan, t target) error {
+	err := x.relayComposed(wire.ShapeResults)
 	switch {
-	case err == nil && s.answer.Failed:
-		s.tellExplicit(p, t, p.ownRefused())
+	case err == nil && x.answer.Failed:
+		x.tellExplicit(p, t, p.ownRefused())
 	case err == nil && !p.ignore && !p.upsert:
-		s.tellExplicit(p, t, ownStored)
+		x.tellExplicit(p, t, ownStored)
 	default:
-		s.tellExplicit(p, t, ownUnknown)
+		x.tellExplicit(p, t, ownUnknown)
 	}
 	return err
 }
@@ -31,26 +31,26 @@ func (s *session) relayReturning(p *fillPlan, t target) error {
 // insert id nor how many rows were inserted; LAST_INSERT_ID() has to be native
 // afterwards. MariaDB sends a row once it is written, so that an error may come
 // behind some.
-func (s *session) settleReturning(p *fillPlan, t target) error {
-	if err := s.relayReturning(p, t); err != nil {
+func (x *executor) settleReturning(p *fillPlan, t target) error {
+	if err := x.relayReturning(p, t); err != nil {
 		return err
 	}
-	if s.answer.Failed {
-		s.state.restore = s.state.restore || p.wrap
+	if x.answer.Failed {
+		x.state.restore = x.state.restore || p.wrap
 		return nil
 	}
 	inserted := uint64(p.first)
 	if p.ignore || p.upsert {
-		inserted = s.probe(p, t, -1)
+		inserted = x.probe(p, t, -1)
 	}
 	switch {
 	case inserted != 0:
-		s.state.lastID = inserted
-		s.state.restore = !p.wrap || p.ignore || p.upsert
+		x.state.lastID = inserted
+		x.state.restore = !p.wrap || p.ignore || p.upsert
 	case p.wrap:
-		s.state.restore = true
+		x.state.restore = true
 	default:
-		s.state.lastIDKnown = false // the statement may have set it itself
+		x.state.lastIDKnown = false // the statement may have set it itself
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (c *serverConn) readDefinition() (d shardResult) {
 }
 
 // tellDefined answers the client for all shards.
-func (r *router) tellDefined(legs []*session, results []shardResult) error {
+func (r *router) tellDefined(legs []*executor, results []shardResult) error {
 	var done, failed []string
 	var first error
 	answers := make([]wire.OK, len(results))

@@ -141,7 +141,7 @@ func (in *shardedInsert) find() error {
 // lookup describes the table by the first shard, or by another one while that is away.
 func (in *shardedInsert) lookup() (e *catalogEntry, err error) {
 	const tries = 3 // which may each take catalogTimeout
-	s := in.r.s
+	s := in.r.s.executor
 	for _, shard := range in.keyspace.Shards[:min(tries, len(in.keyspace.Shards))] {
 		var away *describeError
 		if e, err = s.srv.catalog.find(s.ctx, shard, shard.Database, in.table.Name, true); !errors.As(err, &away) {
@@ -259,7 +259,7 @@ func (in *shardedInsert) vindexColumns() []string {
 
 // readRows reads the rows' values. The ids come last: they are what is filled in.
 func (in *shardedInsert) readRows() (err error) {
-	s := in.r.s
+	s := in.r.s.executor
 	if in.reference() {
 		if err := in.checkComputed(); err != nil {
 			return err
@@ -291,7 +291,7 @@ func (in *shardedInsert) readRows() (err error) {
 
 // judge plans how the ids are filled.
 func (in *shardedInsert) judge() (err error) {
-	s := in.r.s
+	s := in.r.s.executor
 	in.kind, in.effect = planPass, effectOfExplicit(in.stmt)
 	if in.binding == nil {
 		if slices.ContainsFunc(in.described.columns, func(c columnInfo) bool { return c.autoIncrement() }) {

@@ -47,7 +47,7 @@ func BenchmarkPlanShardedInsert(b *testing.B) {
 					scratch = in.appendText(scratch[:0], nil)
 					continue
 				}
-				parts := in.divide(make([]*session, len(in.targets)))
+				parts := in.divide(make([]*executor, len(in.targets)))
 				for i := range parts {
 					scratch = in.appendText(scratch[:0], &parts[i])
 				}

@@ -9,15 +9,15 @@ import (
 
 // insertPart is what one shard gets of a statement.
 type insertPart struct {
-	leg   *session
+	leg   *executor
 	shard int
 	last  int      // its last row
 	fill  fillPlan // of its rows
 	ok    wire.OK
 }
 
-func (in *shardedInsert) legs(parts []insertPart) []*session {
-	legs := make([]*session, len(parts))
+func (in *shardedInsert) legs(parts []insertPart) []*executor {
+	legs := make([]*executor, len(parts))
 	for i := range parts {
 		legs[i] = parts[i].leg
 	}
@@ -26,7 +26,7 @@ func (in *shardedInsert) legs(parts []insertPart) []*session {
 
 // parts opens the legs of all shards that get a part.
 func (in *shardedInsert) parts() ([]insertPart, error) {
-	legs := make([]*session, len(in.targets))
+	legs := make([]*executor, len(in.targets))
 	for i, shard := range in.targets {
 		leg, err := in.r.leg(in.keyspace.Shards[shard])
 		if err != nil {
@@ -38,7 +38,7 @@ func (in *shardedInsert) parts() ([]insertPart, error) {
 }
 
 // divide divides the statement among the legs of its targets.
-func (in *shardedInsert) divide(legs []*session) []insertPart {
+func (in *shardedInsert) divide(legs []*executor) []insertPart {
 	parts := make([]insertPart, len(in.targets))
 	index := make([]*insertPart, len(in.keyspace.Shards))
 	for i, shard := range in.targets {

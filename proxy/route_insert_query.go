@@ -110,7 +110,7 @@ func (r *router) sourcesOf(p *route.Plan) ([]*Keyspace, error) {
 
 // read reads the rows of all legs. Where they are to be merged by numbers of values, it
 // asks again.
-func (q *queryRows) read(legs []*session, p *route.Plan, query []byte) error {
+func (q *queryRows) read(legs []*executor, p *route.Plan, query []byte) error {
 	begin := len(q.text)
 	for {
 		several := len(legs) > 1
@@ -124,7 +124,7 @@ func (q *queryRows) read(legs []*session, p *route.Plan, query []byte) error {
 		}
 		plan := p
 		answers := scattered{router: q.r, legs: legs, how: how, offset: offset, count: count, take: q.take,
-			send: func(i int, leg *session) error {
+			send: func(i int, leg *executor) error {
 				return leg.sendPart([]byte(string(rune(mysql.COM_QUERY))+leg.noAttributes()), plan.AppendSQL(nil, query, several, q.r.databaseAt(leg.keyspace)))
 			}}
 		err := answers.answer()

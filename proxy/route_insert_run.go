@@ -28,7 +28,7 @@ func (in *shardedInsert) runOne(shard int) error {
 }
 
 // answerFrom sends the whole statement to a leg and passes its answer on.
-func (in *shardedInsert) answerFrom(leg *session) error {
+func (in *shardedInsert) answerFrom(leg *executor) error {
 	if err := in.prepare(leg); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (in *shardedInsert) answerFrom(leg *session) error {
 }
 
 // prepare brings a leg's LAST_INSERT_ID() to where the statement needs it.
-func (in *shardedInsert) prepare(leg *session) error {
+func (in *shardedInsert) prepare(leg *executor) error {
 	leg.left = nil
 	if !leg.state.lastIDKnown {
 		if err := leg.ask(); err != nil {
@@ -57,7 +57,7 @@ func (in *shardedInsert) prepare(leg *session) error {
 	return leg.before(in.effect)
 }
 
-func (in *shardedInsert) target(leg *session) target {
+func (in *shardedInsert) target(leg *executor) target {
 	return target{leg.keyspace.Database, in.stmt.Table}
 }
 

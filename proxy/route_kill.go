@@ -16,7 +16,7 @@ const killLimit = 2 * time.Second
 
 // legThread is a leg's connection as others know it.
 type legThread struct {
-	leg *session
+	leg *executor
 	thread
 }
 
@@ -97,7 +97,7 @@ func (c *serverConn) cutLeg(id uint32) {
 // which a KILL ends.
 func (s *session) connecting() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.settings().HandshakeTimeout)
-	r := s.routerOf()
+	r := s.router
 	if r == nil {
 		return ctx, cancel
 	}
@@ -128,11 +128,10 @@ func (l *legs) stopConnecting() {
 func (r *router) hasThread(id uint64, addr string) bool {
 	r.legs.mu.Lock()
 	defer r.legs.mu.Unlock()
-	return slices.ContainsFunc(r.legs.all, func(leg *session) bool {
+	return slices.ContainsFunc(r.legs.all, func(leg *executor) bool {
 		return uint64(leg.threadID.Load()) == id && leg.keyspace.Backend.Addr == addr
 	})
 }
 
-// routed reports whether the session is a client's in front of sharded keyspaces, or a
-// leg of one.
-func (s *session) routed() bool { return s.router != nil || s.legOf != nil }
+// routed reports whether the session is in front of sharded keyspaces.
+func (s *session) routed() bool { return s.router != nil }

@@ -5,15 +5,15 @@ package proxy
 // before a statement that may look (session.before).
 
 // lastIDLeg gives the owner.
-func (r *router) lastIDLeg() *session {
+func (r *router) lastIDLeg() *executor {
 	if r.idLeg == nil {
-		return r.s
+		return r.s.executor
 	}
 	return r.idLeg
 }
 
 // bringLastID has a leg know the session's LAST_INSERT_ID().
-func (r *router) bringLastID(leg *session) error {
+func (r *router) bringLastID(leg *executor) error {
 	owner := r.lastIDLeg()
 	if owner == leg {
 		return nil
@@ -29,7 +29,7 @@ func (r *router) bringLastID(leg *session) error {
 }
 
 // knownLastID gives LAST_INSERT_ID() as its owner has it.
-func (r *router) knownLastID(owner *session) (uint64, error) {
+func (r *router) knownLastID(owner *executor) (uint64, error) {
 	switch {
 	case owner.state.lastIDKnown:
 		return owner.state.lastID, nil
@@ -42,7 +42,7 @@ func (r *router) knownLastID(owner *session) (uint64, error) {
 
 // ownsLastID makes a leg the owner if a statement on it has changed, or may have
 // changed, LAST_INSERT_ID() from what it was before.
-func (r *router) ownsLastID(leg *session, before uint64) {
+func (r *router) ownsLastID(leg *executor, before uint64) {
 	if !leg.state.lastIDKnown || leg.state.lastID != before {
 		r.idLeg = leg
 	}

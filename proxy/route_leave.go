@@ -5,25 +5,16 @@ import (
 	"time"
 )
 
-// routerOf gives the router of a client's session, also from one of its legs; nil of a
-// session that is not routed.
-func (s *session) routerOf() *router {
-	if s.legOf != nil {
-		return s.legOf
-	}
-	return s.router
-}
-
 // clientLeft tells the servers of all legs at once that the client has gone, while the
 // session waits for one of them. So what they run ends, and what is open on them is
 // rolled back: one that does not answer must not have the others keep their locks.
-func (r *router) clientLeft(waiting *session) {
+func (r *router) clientLeft(waiting *serverConn) {
 	now := time.Now()
 	if r.leaving.IsZero() {
 		r.leaving = now
 	}
 	// A part of the shards must not roll back what others commit.
-	if r.committing || waiting.clientMayGoOn() && now.Sub(r.leaving) < leaveLimit {
+	if r.committing || r.s.clientMayGoOn(waiting) && now.Sub(r.leaving) < leaveLimit {
 		r.s.startGrace()
 		return
 	}

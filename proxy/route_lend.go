@@ -24,7 +24,7 @@ const (
 // lend runs something while variables of the session have other values on some legs.
 // run must have read every leg's answer when it returns, unless its error is of a
 // connection: then the legs are given up.
-func (r *router) lend(legs []*session, run func() error, variables ...lent) error {
+func (r *router) lend(legs []*executor, run func() error, variables ...lent) error {
 	names, values := make([]string, len(variables)), make([]string, len(variables))
 	for i, v := range variables {
 		names[i], values[i] = "@@SESSION."+v.name, v.value
@@ -61,7 +61,7 @@ func setText(variables []lent, values []string) string {
 // at most as run is told: what sql_select_limit says, if the session has set that and
 // the SELECT has no LIMIT of its own (MySQL manual, "sql_select_limit"). The shards give
 // all their rows where the first ones of each are not the first of all.
-func (r *router) underSelectLimit(legs []*session, how *parser.Scatter, run func(most uint64) error) error {
+func (r *router) underSelectLimit(legs []*executor, how *parser.Scatter, run func(most uint64) error) error {
 	most := uint64(math.MaxUint64)
 	if !r.settings.has(selectLimit) {
 		return run(most)

@@ -33,7 +33,7 @@ func (r *router) local(attributes, sql []byte, found *parser.SessionStmt) error 
 
 // localLeg gives that leg: for locks the one of all sessions' locks; for what the
 // statement before has left, the one that ran it; else the current keyspace's.
-func (r *router) localLeg(found *parser.SessionStmt) (*session, error) {
+func (r *router) localLeg(found *parser.SessionStmt) (*executor, error) {
 	const diagnostics = parser.ReadsRowCount | parser.ReadsFoundRows | parser.ReadsWarnings
 	switch {
 	case found.Uses&parser.TakesLocks != 0:
@@ -47,7 +47,7 @@ func (r *router) localLeg(found *parser.SessionStmt) (*session, error) {
 }
 
 // leftOn gives the leg that has what the statement before has left.
-func (r *router) leftOn() (*session, error) {
+func (r *router) leftOn() (*executor, error) {
 	if r.last.legEnded() {
 		r.last = nil
 		return nil, errLeftLost()
@@ -63,7 +63,7 @@ func (r *router) lockKeyspace() *Keyspace {
 }
 
 // lockLeg gives the leg that holds the session's locks.
-func (r *router) lockLeg() (*session, error) {
+func (r *router) lockLeg() (*executor, error) {
 	leg, err := r.connectedLeg(r.lockKeyspace())
 	if err == nil {
 		leg.locked = true
@@ -74,7 +74,7 @@ func (r *router) lockLeg() (*session, error) {
 // replaceSession writes what the session's functions give in their places, where the
 // leg that runs the statement would not give it, or where it decides about the shard:
 // then leg is nil.
-func (r *router) replaceSession(leg *session, sql []byte, found *parser.SessionStmt) ([]byte, error) {
+func (r *router) replaceSession(leg *executor, sql []byte, found *parser.SessionStmt) ([]byte, error) {
 	var uses parser.SessionUse
 	for _, c := range found.Calls {
 		uses |= c.Use
@@ -137,7 +137,7 @@ func quoteText(text string) string {
 }
 
 // lastIDBeside gives LAST_INSERT_ID() for a statement that is routed by it.
-func (r *router) lastIDBeside(leg *session, uses parser.SessionUse) (uint64, error) {
+func (r *router) lastIDBeside(leg *executor, uses parser.SessionUse) (uint64, error) {
 	if leg != nil || uses&parser.ReadsLastID == 0 {
 		return 0, nil
 	}
@@ -153,7 +153,7 @@ type counts struct {
 
 // diagnostics gives them for a statement that runs on the given leg. They are not
 // known where that gives them itself.
-func (r *router) diagnostics(leg *session, uses parser.SessionUse) (counts, error) {
+func (r *router) diagnostics(leg *executor, uses parser.SessionUse) (counts, error) {
 	switch {
 	case uses&(parser.ReadsRowCount|parser.ReadsFoundRows) == 0, leg != nil && leg == r.last:
 		return counts{}, nil

@@ -30,7 +30,7 @@ const maxNext = 8
 
 // precede gives a leg the characteristics of the transaction that it is about to begin:
 // the client's, or one of a single statement.
-func (r *router) precede(leg *session, texts []string) error {
+func (r *router) precede(leg *executor, texts []string) error {
 	for _, text := range texts {
 		if err := leg.quietly(text); err != nil {
 			return err

@@ -18,8 +18,8 @@ const (
 )
 
 // letWait has legs wait for as long as the others are read.
-func letWait(legs []*session) error {
-	var hasty []*session
+func letWait(legs []*executor) error {
+	var hasty []*executor
 	for _, leg := range legs {
 		if !leg.state.waits {
 			hasty = append(hasty, leg)
@@ -36,7 +36,7 @@ func letWait(legs []*session) error {
 
 // showTimeouts undoes letWait before a statement that may look at the variable.
 func (r *router) showTimeouts(kind parser.Kind, sql []byte) error {
-	waits := func(leg *session) bool { return leg.state.waits && !leg.legEnded() }
+	waits := func(leg *executor) bool { return leg.state.waits && !leg.legEnded() }
 	if !slices.ContainsFunc(r.legs.all, waits) || !looksAtTimeouts(kind, sql) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (r *router) showTimeouts(kind parser.Kind, sql []byte) error {
 	if held, set := r.settings.held[writeTimeout]; set {
 		text = held.text
 	}
-	var legs []*session
+	var legs []*executor
 	for _, leg := range r.legs.all {
 		if waits(leg) {
 			legs = append(legs, leg)

@@ -72,14 +72,15 @@ const (
 
 // legStmt is a statement at one server.
 type legStmt struct {
-	leg  *session
+	leg  *executor
+	legs *legs         // of the session
 	conn *backend.Conn // that it was prepared on; thread ids begin anew with a server
 	stmt *statement
 }
 
 // alive reports whether the connection is still the one, and the session's.
 func (l *legStmt) alive() bool {
-	return !l.leg.legEnded() && l.leg.conn == l.conn && l.leg.routerOf().legs.find(l.leg.keyspace) == l.leg
+	return !l.leg.legEnded() && l.leg.conn == l.conn && l.legs.find(l.leg.keyspace) == l.leg
 }
 
 // command deals with the commands about prepared statements.

@@ -61,7 +61,7 @@ func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*Keyspa
 }
 
 // executeAnew executes a SELECT with its values as literals.
-func (r *router) executeAnew(st *routedStmt, last *session, size int) error {
+func (r *router) executeAnew(st *routedStmt, last *executor, size int) error {
 	text, err := r.boundText(st)
 	r.s.front.Skip(size)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *router) executeAnew(st *routedStmt, last *session, size int) error {
 }
 
 // answerOnce has one leg answer a statement with functions of the session.
-func (r *router) answerOnce(leg *session, text []byte, found *parser.SessionStmt) error {
+func (r *router) answerOnce(leg *executor, text []byte, found *parser.SessionStmt) error {
 	text, err := r.replaceSession(leg, text, found)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (r *router) answerOnce(leg *session, text []byte, found *parser.SessionStmt
 }
 
 // executeOnce prepares a text on a leg, and passes on the answer to its one execution.
-func (r *router) executeOnce(leg *session, text []byte) error {
+func (r *router) executeOnce(leg *executor, text []byte) error {
 	r.last = leg
 	err := r.on(leg, func() error {
 		e := leg.effectOf(parser.Sniff(text), text)

@@ -233,19 +233,19 @@ func (r *router) executeOn(k *Keyspace, st *routedStmt, payload []byte, size int
 func (st *statement) relayed() bool { return st.next == nil && st.calls == nil && !st.writes }
 
 // executeRelayed passes an execution on, and its answer.
-func (s *session) executeRelayed(st *statement, payload []byte, size int) error {
+func (x *executor) executeRelayed(st *statement, payload []byte, size int) error {
 	as := executeShape(payload)
-	s.left = nil
-	err := s.before(st.effect)
+	x.left = nil
+	err := x.before(st.effect)
 	if err == nil {
-		err = s.passPacket(payload, size)
+		err = x.passPacket(payload, size)
 	}
-	s.front.Skip(size)
+	x.front.Skip(size)
 	if err != nil {
 		return err
 	}
-	err = s.relayComposed(as)
-	s.after(st.effect)
+	err = x.relayComposed(as)
+	x.after(st.effect)
 	return err
 }
 

@@ -31,7 +31,7 @@ func (r *router) preparedAt(k *Keyspace, st *routedStmt) (*legStmt, error) {
 	}
 	own.types = slices.Clone(st.types)
 	st.legs = slices.DeleteFunc(st.legs, func(l legStmt) bool { return !l.alive() })
-	st.legs = append(st.legs, legStmt{leg: leg, conn: leg.conn, stmt: own})
+	st.legs = append(st.legs, legStmt{leg: leg, legs: &r.legs, conn: leg.conn, stmt: own})
 	return &st.legs[len(st.legs)-1], nil
 }
 
@@ -54,8 +54,8 @@ func (r *router) readsAlike(st *routedStmt) error {
 
 // prepareQuietly prepares a statement that the client has prepared before, on another
 // connection.
-func (s *session) prepareQuietly(text []byte) (*statement, error) {
-	st, filled, _, err := s.planPrepareText(text)
+func (x *executor) prepareQuietly(text []byte) (*statement, error) {
+	st, filled, _, err := x.planPrepareText(text)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +67,13 @@ func (s *session) prepareQuietly(text []byte) (*statement, error) {
 	if st.calls != nil {
 		text, own = st.calls.text, len(st.calls.own())
 	}
-	ok, err := s.prepareBackend(text)
+	ok, err := x.prepareBackend(text)
 	if err != nil {
 		return nil, err
 	}
 	st.id, st.params, st.columns = ok.id, ok.params-own, ok.columns
 	if filled != nil {
-		ok, err = s.prepareBackend(filled)
+		ok, err = x.prepareBackend(filled)
 		st.filled = ok.id
 	}
 	return st, ignoreRefusal(err) // of the second: its execution tells

@@ -51,7 +51,7 @@ func (r *router) prepare() error {
 // preparing gives the leg that prepares a statement first: that of the given keyspace or
 // shard, or where it may be another shard's, one whose server is there. It takes part in
 // no transaction by that.
-func (r *router) preparing(k *Keyspace, st *routedStmt) (*session, error) {
+func (r *router) preparing(k *Keyspace, st *routedStmt) (*executor, error) {
 	if st.run != onOneLeg {
 		return r.anyShard(k, r.connectedLeg)
 	}
@@ -200,7 +200,7 @@ func (r *router) planRouted(st *routedStmt) (*Keyspace, error) {
 }
 
 // textFor gives the statement's text as a leg gets it.
-func (r *router) textFor(st *routedStmt, leg *session) []byte {
+func (r *router) textFor(st *routedStmt, leg *executor) []byte {
 	stmt := &r.s.insert
 	switch {
 	case st.first != nil:
@@ -215,7 +215,7 @@ func (r *router) textFor(st *routedStmt, leg *session) []byte {
 
 // prepareOn has a leg prepare a statement, and answers the client. It reports whether
 // the server has accepted it.
-func (r *router) prepareOn(leg *session, st *routedStmt) (accepted bool, err error) {
+func (r *router) prepareOn(leg *executor, st *routedStmt) (accepted bool, err error) {
 	payload := append([]byte{mysql.COM_STMT_PREPARE}, r.textFor(st, leg)...)
 	var own *statement
 	leg.told = st.id
@@ -235,22 +235,22 @@ func (r *router) prepareOn(leg *session, st *routedStmt) (accepted bool, err err
 	if st.run == asText { // it was of use for its answer only
 		return true, leg.sendClose(own.id)
 	}
-	st.legs = append(st.legs, legStmt{leg: leg, conn: leg.conn, stmt: own})
+	st.legs = append(st.legs, legStmt{leg: leg, legs: &r.legs, conn: leg.conn, stmt: own})
 	return true, nil
 }
 
 // prepareAsIs prepares a statement of which the server runs none of the executions,
 // and answers the client. own is nil when it was not accepted.
-func (s *session) prepareAsIs(payload []byte) (own *statement, err error) {
-	if err := s.send(payload); err != nil {
+func (x *executor) prepareAsIs(payload []byte) (own *statement, err error) {
+	if err := x.send(payload); err != nil {
 		return nil, err
 	}
-	if ok, accepted, err := s.peekPrepared(); err != nil || accepted && ok.columns > 0 {
+	if ok, accepted, err := x.peekPrepared(); err != nil || accepted && ok.columns > 0 {
 		if err == nil {
-			err = s.drop(wire.ShapePrepare)
+			err = x.drop(wire.ShapePrepare)
 		}
 		if err == nil {
-			err = s.sendClose(ok.id)
+			err = x.sendClose(ok.id)
 		}
 		if err == nil {
 			err = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
@@ -259,7 +259,7 @@ func (s *session) prepareAsIs(payload []byte) (own *statement, err error) {
 		return nil, err
 	}
 	own = &statement{}
-	if accepted, err := s.relayPrepare(own); err != nil || !accepted {
+	if accepted, err := x.relayPrepare(own); err != nil || !accepted {
 		return nil, err
 	}
 	return own, nil

@@ -77,7 +77,7 @@ func (r *router) oneLegOf(p *route.Plan) *Keyspace {
 }
 
 // answerPrepared gives the client the merged rows of the legs, in the binary protocol.
-func (r *router) answerPrepared(legs []*session, st *routedStmt, p *route.Plan, text []byte) error {
+func (r *router) answerPrepared(legs []*executor, st *routedStmt, p *route.Plan, text []byte) error {
 	e := r.s.effectOf(parser.Sniff(text), text)
 	for _, leg := range legs {
 		if err := leg.before(e); err != nil {
@@ -89,17 +89,17 @@ func (r *router) answerPrepared(legs []*session, st *routedStmt, p *route.Plan, 
 }
 
 // answerAtMost is answerPrepared for that many rows.
-func (r *router) answerAtMost(legs []*session, st *routedStmt, p *route.Plan, text []byte, most uint64) error {
+func (r *router) answerAtMost(legs []*executor, st *routedStmt, p *route.Plan, text []byte, most uint64) error {
 	for {
 		offset, count, err := p.Scatter.Limit.Resolve(nil)
 		if err != nil {
 			return err
 		}
-		ids, err := r.prepareOnce(legs, func(leg *session) []byte { return p.AppendSQL(nil, text, true, r.databaseAt(leg.keyspace)) })
+		ids, err := r.prepareOnce(legs, func(leg *executor) []byte { return p.AppendSQL(nil, text, true, r.databaseAt(leg.keyspace)) })
 		if err != nil {
 			return err
 		}
-		q := scattered{router: r, legs: legs, how: p.Scatter, offset: offset, count: min(count, most), binary: true, send: func(i int, leg *session) error {
+		q := scattered{router: r, legs: legs, how: p.Scatter, offset: offset, count: min(count, most), binary: true, send: func(i int, leg *executor) error {
 			leg.scratch = leg.appendExecute(leg.packetBuffer(), ids[i], 0, nil)
 			return leg.sendPacket(leg.scratch)
 		}}
@@ -119,7 +119,7 @@ func (r *router) answerAtMost(legs []*session, st *routedStmt, p *route.Plan, te
 
 // prepareOnce prepares a text on all legs at once, and gives the ids there. The error
 // is that of the first leg that has one; nothing stays prepared then.
-func (r *router) prepareOnce(legs []*session, text func(leg *session) []byte) (ids []uint32, err error) {
+func (r *router) prepareOnce(legs []*executor, text func(leg *executor) []byte) (ids []uint32, err error) {
 	sent := 0
 	for _, leg := range legs {
 		if err = leg.sendPrepare(text(leg)); err != nil {
@@ -142,7 +142,7 @@ func (r *router) prepareOnce(legs []*session, text func(leg *session) []byte) (i
 }
 
 // closeOnce closes what prepareOnce has prepared; 0 is a statement that a server refused.
-func closeOnce(legs []*session, ids []uint32) error {
+func closeOnce(legs []*executor, ids []uint32) error {
 	var errs []error
 	for i, leg := range legs {
 		if ids[i] != 0 && !leg.lost {

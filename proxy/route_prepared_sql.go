@@ -44,12 +44,12 @@ func (r *router) prepareSQL(attributes, sql []byte, m parser.Mode) error {
 		return err
 	}
 	leg.prepared = true // which no other connection has
-	r.prepared.name(src.Name, legStmt{leg: leg, conn: leg.conn})
+	r.prepared.name(src.Name, legStmt{leg: leg, legs: &r.legs, conn: leg.conn})
 	return nil
 }
 
 // legOfSQL gives the leg that runs all executions of a statement.
-func (r *router) legOfSQL(st *routedStmt) (*session, error) {
+func (r *router) legOfSQL(st *routedStmt) (*executor, error) {
 	k, err := r.planPrepare(st)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (p *preparedStmts) name(name string, at legStmt) {
 
 // forgetSQL gives up what a name stands for on another leg than the one that prepares
 // it anew.
-func (r *router) forgetSQL(name string, raw []byte, leg *session) error {
+func (r *router) forgetSQL(name string, raw []byte, leg *executor) error {
 	at, ok := r.prepared.named[name]
 	delete(r.prepared.named, name)
 	if !ok || at.leg == leg || !at.alive() {

@@ -85,7 +85,7 @@ func (r *router) runOne(k *Keyspace, p *route.Plan, attributes, sql []byte) erro
 }
 
 // runAny is runOne for what any other shard would answer as well, on a leg that get gives.
-func (r *router) runAny(get func(*Keyspace) (*session, error), k *Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *router) runAny(get func(*Keyspace) (*executor, error), k *Keyspace, p *route.Plan, attributes, sql []byte) error {
 	leg, err := r.anyShard(k, get)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (r *router) runAny(get func(*Keyspace) (*session, error), k *Keyspace, p *r
 }
 
 // runOn runs a statement on one leg, which answers the client.
-func (r *router) runOn(leg *session, p *route.Plan, attributes, sql []byte) error {
+func (r *router) runOn(leg *executor, p *route.Plan, attributes, sql []byte) error {
 	if p.HasEdits() {
 		sql = p.AppendSQL(nil, sql, false, r.databaseAt(leg.keyspace))
 	}
@@ -132,7 +132,7 @@ func (r *router) selectSeveral(shards []*Keyspace, planner *route.Planner, p *ro
 			if err != nil {
 				return err
 			}
-			q := scattered{router: r, legs: legs, how: p.Scatter, offset: offset, count: min(count, most), send: func(i int, leg *session) error {
+			q := scattered{router: r, legs: legs, how: p.Scatter, offset: offset, count: min(count, most), send: func(i int, leg *executor) error {
 				return leg.sendPart(attributes, p.AppendSQL(nil, sql, true, r.databaseAt(shards[i])))
 			}}
 			err = q.answer()

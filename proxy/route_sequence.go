@@ -68,7 +68,7 @@ func (r *router) defineSequence(verb parser.OwnVerb, attributes, sql []byte, m p
 
 // qualified gives a statement about sequences as a leg's server reads it: the name of
 // its keyspace stands for a database there.
-func (r *router) qualified(leg *session, sql []byte, m parser.Mode) []byte {
+func (r *router) qualified(leg *executor, sql []byte, m parser.Mode) []byte {
 	k := leg.keyspace
 	if k.Name == k.Database || !parser.Mentions(sql, k.Name) {
 		return sql

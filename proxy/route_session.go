@@ -240,7 +240,7 @@ func (r *router) passHome(attributes, sql []byte) error {
 }
 
 // passTo passes a statement to one leg, which answers it alone.
-func (r *router) passTo(leg *session, attributes, sql []byte) error {
+func (r *router) passTo(leg *executor, attributes, sql []byte) error {
 	if err := r.refuseProgram(leg, sql); err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ var ownVariables = []string{"insert_id", "rand_seed1", "rand_seed2", "pseudo_thr
 	"server_id", "pseudo_replica_mode", "pseudo_slave_mode", "proxy_user", "debug", "debug_sync", "resultset_metadata"}
 
 // legForSet gives the leg that a SET runs on, and its text for that.
-func (r *router) legForSet(sql []byte, m parser.Mode) (*session, []byte, error) {
+func (r *router) legForSet(sql []byte, m parser.Mode) (*executor, []byte, error) {
 	found := parser.FindSession(sql, m)
 	reads := found.Uses&parser.ReadsTables != 0
 	if reads && !r.stays(sql, m) {
@@ -128,9 +128,9 @@ func (r *router) legForSet(sql []byte, m parser.Mode) (*session, []byte, error) 
 }
 
 // transactionVariables are those that SET SESSION TRANSACTION sets.
-func (s *session) transactionVariables() []parser.Assignment {
+func (x *executor) transactionVariables() []parser.Assignment {
 	prefix := "transaction_"
-	if s.mariaDB {
+	if x.mariaDB {
 		prefix = "tx_"
 	}
 	return []parser.Assignment{{Scope: parser.SetSessionVariable, Name: prefix + "isolation"},

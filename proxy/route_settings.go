@@ -24,7 +24,7 @@ type settings struct {
 	changes int
 
 	// ahead is the leg on which something was set that is not in held yet; nil for none.
-	ahead   *session
+	ahead   *executor
 	changed map[string]parser.Assignment // there
 }
 
@@ -61,7 +61,7 @@ var charsetVariables = []string{"charset", "character_set_client", "character_se
 	"collation_connection", "character_set_database", "collation_database"}
 
 // note takes in what was assigned on a leg, the only one that may be ahead.
-func (t *settings) note(leg *session, assigned ...parser.Assignment) {
+func (t *settings) note(leg *executor, assigned ...parser.Assignment) {
 	for _, a := range assigned {
 		key := settingKey(a)
 		if key == "" {
@@ -75,7 +75,7 @@ func (t *settings) note(leg *session, assigned ...parser.Assignment) {
 }
 
 // noteVariables is note for user variables.
-func (t *settings) noteVariables(leg *session, names []string) {
+func (t *settings) noteVariables(leg *executor, names []string) {
 	for _, name := range names {
 		t.note(leg, parser.Assignment{Scope: parser.SetUserVariable, Name: name})
 	}
@@ -83,7 +83,7 @@ func (t *settings) noteVariables(leg *session, names []string) {
 
 // noteOpaque is noteVariables for a leg on which a program may have set any: those are
 // read that were not set elsewhere since.
-func (t *settings) noteOpaque(leg *session, names []string) error {
+func (t *settings) noteOpaque(leg *executor, names []string) error {
 	if t.ahead != leg {
 		if err := t.settle(); err != nil {
 			return err
@@ -143,7 +143,7 @@ func (t *settings) hold(key, text string) error {
 }
 
 // apply brings a leg up to date.
-func (t *settings) apply(leg *session) error {
+func (t *settings) apply(leg *executor) error {
 	if leg.applied == t.changes {
 		return nil
 	}

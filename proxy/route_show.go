@@ -70,7 +70,7 @@ var warningColumns = []wire.Column{wire.TextColumn("Level", 7),
 
 // keepWarnings reads the warnings of the statement that legs have just run: the next
 // one, if only a COMMIT, has a server forget them.
-func (r *router) keepWarnings(legs []*session) error {
+func (r *router) keepWarnings(legs []*executor) error {
 	var all warnings
 	for _, leg := range legs {
 		if leg.lost {

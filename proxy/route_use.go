@@ -52,7 +52,7 @@ func (r *router) changedDatabase(name string) error {
 }
 
 // enterDatabase has a leg's default database be what the client's statements expect.
-func (r *router) enterDatabase(leg *session) error {
+func (r *router) enterDatabase(leg *executor) error {
 	want := leg.keyspace.Database
 	if leg.keyspace == r.keyspace && r.database != "" {
 		want = r.database

@@ -119,8 +119,8 @@ func vindexParams(v *vschema.NamedVindex) string {
 // database's; "" is the session's.
 func (d *ownStatement) vschemaKeyspace(name string) (string, error) {
 	if name == "" {
-		if d.router != nil && d.router.keyspace != nil {
-			return d.router.keyspace.Name, nil
+		if routed := d.owner.routedKeyspace(); routed != "" {
+			return routed, nil
 		}
 		var err error
 		if name, err = d.defaultDatabase(); err != nil {

@@ -29,16 +29,16 @@ type router struct {
 	prepared preparedStmts
 
 	// last is the leg that ran the latest statement alone; nil when several did, or none.
-	last    *session
-	several []*session // the legs that did
-	counts  counts     // what that statement left; of last it knows itself
-	warned  *warnings  // of it, where the legs do not have them any more; nil where they do
-	idLeg   *session   // that has the session's LAST_INSERT_ID(); nil for s
-	next    []string   // each SET TRANSACTION for the next one
+	last    *executor
+	several []*executor // the legs that did
+	counts  counts      // what that statement left; of last it knows itself
+	warned  *warnings   // of it, where the legs do not have them any more; nil where they do
+	idLeg   *executor   // that has the session's LAST_INSERT_ID(); nil for s
+	next    []string    // each SET TRANSACTION for the next one
 	// assigned are the user variables that the statement under way may set; opaque is
 	// a leg on which a program ran that may have set any.
 	assigned []string
-	opaque   *session
+	opaque   *executor
 
 	text  []byte // of the command under way
 	bound []byte // the text of an execution under way
@@ -55,7 +55,7 @@ func newRouter(s *session, k *Keyspace, database string) *router {
 	if k.Shards == nil && database != k.Database {
 		r.database = database
 	}
-	r.legs.add(s)
+	r.legs.add(s.executor)
 	return r
 }
 
@@ -155,7 +155,7 @@ func (r *router) passAny(code byte) error {
 func (r *router) shards() []*Keyspace { return r.keyspace.EachShard() }
 
 // on runs something that answers the client from a leg.
-func (r *router) on(leg *session, run func() error) error {
+func (r *router) on(leg *executor, run func() error) error {
 	leg.boundary, leg.sent = false, false
 	leg.answer.Failed = false
 	r.last = leg

@@ -17,10 +17,10 @@ import (
 // result as they come.
 type scattered struct {
 	router *router
-	legs   []*session
+	legs   []*executor
 	how    *parser.Scatter
 	// send sends the command to a leg.
-	send func(i int, leg *session) error
+	send func(i int, leg *executor) error
 	// take, if set, gets the merged rows in the place of the client.
 	take          func(rows *merge.Rows, columns [][]byte) error
 	binary        bool
@@ -100,7 +100,7 @@ func (q *scattered) merge() error {
 // pass gives the client the merged result.
 func (q *scattered) pass(merged *merge.Rows, columns [][]byte) error {
 	s := q.router.s
-	out := newAnswerWriter(s)
+	out := newAnswerWriter(s.executor)
 	out.define(columns, q.end())
 	for {
 		row, err := merged.Next()
@@ -142,7 +142,7 @@ func (q *scattered) end() []byte {
 
 // legRows are the rows of one leg's answer.
 type legRows struct {
-	leg      *session
+	leg      *executor
 	columns  [][]byte // the payloads of their definitions
 	size     int      // of the packet that was given last, which is still unread
 	begun    bool     // the answer's beginning was looked at

@@ -174,15 +174,15 @@ func (d *ownStatement) firstFree(t parser.Table) (free int64, err error) {
 }
 
 // judge has the server say whether the client may run a statement, which does not run.
-func (s *session) judge(text string) error {
-	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
+func (x *executor) judge(text string) error {
+	if err := x.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return err
 	}
-	ok, err := s.readPrepared()
+	ok, err := x.readPrepared()
 	if err != nil {
 		return err
 	}
-	return s.sendClose(ok.id)
+	return x.sendClose(ok.id)
 }
 
 // cacheOf gives the cache of a table: one that keeps nothing reserves single ids.

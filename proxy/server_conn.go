@@ -74,20 +74,34 @@ type serverConn struct {
 
 // connOwner is the session that a serverConn works for.
 type connOwner interface {
-	// connected has another connection to the server take the place of one that was lost.
-	connected() error
-	// clientLeft is called while an answer is waited for whose client has gone.
-	clientLeft()
-	// routed reports whether it has, or may have, connections to several shards.
+	// reconnect has another connection to the server take the place of c's, which was lost.
+	reconnect(c *serverConn) error
+	// clientLeft is called while an answer is waited for on c whose client has gone.
+	clientLeft(c *serverConn)
+	// serverEnded is called, from outside of the session, when a server has closed the connection.
+	serverEnded()
+	// routed reports whether the session may have connections to several shards.
 	routed() bool
+	// routedKeyspace gives the name of the keyspace that its statements are about then, "" else.
+	routedKeyspace() string
+	// inTransactionWithout reports whether the client is in a transaction that c has no part in.
+	inTransactionWithout(c *serverConn) bool
+	// isOwnID reports whether an id is that of the session itself, or of a thread of its own.
+	isOwnID(id uint64) bool
 	// noteKnown notes before a statement whether LAST_INSERT_ID() is known.
 	noteKnown()
 	// noteFilled notes that the statement under way got ids.
 	noteFilled()
 	// reply passes a packet on to the client: a report of progress before an answer.
 	reply(packet []byte) error
-	// serverEnded is called, from outside of the session, when the server has closed the connection.
-	serverEnded()
+}
+
+// connected sees to it that there is a connection to the server.
+func (c *serverConn) connected() error {
+	if !c.lost {
+		return nil
+	}
+	return c.owner.reconnect(c)
 }
 
 // status gives the flags of an answer that no server made.

@@ -1,11 +1,9 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -15,19 +13,12 @@ import (
 // long as it lives: so transactions, variables, locks, temporary tables and
 // prepared statements behave as without a proxy. One goroutine runs it.
 type session struct {
-	*clientConn
-	*filler
-
-	srv   *Server
-	ctx   context.Context // ends when the server is closed for good
-	log   *slog.Logger
-	trace *tracing // nil: nobody is told
+	*executor
 
 	knewLastID bool // LAST_INSERT_ID() was known before the statement under way
 	lastIDLost bool // it was not, and has gone with a connection; see refuseLostID
 
 	router *router // of a client in front of sharded keyspaces; nil for others
-	legOf  *router // of a connection that the router has opened; nil for a client's own session
 }
 
 func (s *serverConn) has(capability uint32) bool { return s.capabilities&uint64(capability) != 0 }
@@ -36,7 +27,7 @@ func (s *serverConn) deprecateEOF() bool { return s.has(mysql.CLIENT_DEPRECATE_E
 
 // newSession has a client work on a server. The caller fills in where both belong.
 func newSession(client *clientConn, server *serverConn) *session {
-	s := &session{clientConn: client, filler: &filler{serverConn: server}, srv: client.srv, ctx: client.ctx, log: client.log, trace: client.trace}
+	s := &session{executor: newExecutor(client, server)}
 	server.owner = s
 	return s
 }
@@ -218,7 +209,7 @@ func (s *session) report(err error) error {
 	case errors.Is(err, errCommandCut), errors.Is(err, errMalformedAnswer), errors.Is(err, errLastIDLost), !s.nothingToLose(true):
 		return err
 	}
-	s.loseLastID(s)
+	s.loseLastID(s.serverConn)
 	s.lose()
 	return nil
 }
@@ -285,7 +276,7 @@ func (s *serverConn) writeBack(b []byte) error {
 		s.beginCall()
 	}
 	if s.lost {
-		if err := s.owner.connected(); err != nil {
+		if err := s.connected(); err != nil {
 			return err
 		}
 		if s.trace != nil {
@@ -320,46 +311,46 @@ func (c *serverConn) send(payload []byte) error {
 }
 
 // relay passes the backend's answer on as it comes.
-func (s *session) relay(as wire.Shape) error {
-	s.sent = true
-	if s.besideTransaction() {
-		return s.relayNumbered(as)
+func (x *executor) relay(as wire.Shape) error {
+	x.sent = true
+	if x.owner.inTransactionWithout(x.serverConn) {
+		return x.relayNumbered(as)
 	}
-	s.startAnswer(as)
-	return s.relayRest()
+	x.startAnswer(as)
+	return x.relayRest()
 }
 
 // relayRest passes on what is left of an answer.
-func (s *session) relayRest() error {
+func (x *executor) relayRest() error {
 	passed := 0
-	for !s.answer.Done() {
-		n := s.answer.Scan(s.back.Unread())
+	for !x.answer.Done() {
+		n := x.answer.Scan(x.back.Unread())
 		if n > 0 {
-			chunk := s.back.Unread()[:n]
+			chunk := x.back.Unread()[:n]
 			passed += n
-			s.back.Bulk = passed > wire.SmallBuffer/2 // as this answer, so the next
-			if err := s.writeFront(chunk); err != nil {
+			x.back.Bulk = passed > wire.SmallBuffer/2 // as this answer, so the next
+			if err := x.writeFront(chunk); err != nil {
 				return err
 			}
-			s.back.Skip(n)
-			s.out.sequence = s.answer.Sequence + 1
+			x.back.Skip(n)
+			x.out.sequence = x.answer.Sequence + 1
 		}
 		switch {
-		case s.answer.Malformed:
-			return s.answerCut(errMalformedAnswer)
-		case s.answer.InFile && s.answer.Skip == 0:
-			s.answer.InFile = false
-			if err := s.forwardFile(); err != nil {
+		case x.answer.Malformed:
+			return x.answerCut(errMalformedAnswer)
+		case x.answer.InFile && x.answer.Skip == 0:
+			x.answer.InFile = false
+			if err := x.forwardFile(); err != nil {
 				return err
 			}
-		case !s.answer.Done():
-			if err := s.back.Fill(); err != nil {
-				return s.answerCut(err)
+		case !x.answer.Done():
+			if err := x.back.Fill(); err != nil {
+				return x.answerCut(err)
 			}
 		}
 	}
-	if s.call.end != nil {
-		s.endAnswer()
+	if x.call.end != nil {
+		x.endAnswer()
 	}
 	return nil
 }

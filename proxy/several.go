@@ -12,29 +12,29 @@ import (
 
 // queryParts deals with a text of several statements. Where one of them may need
 // seqgate they are sent one by one, and their results told as one answer.
-func (s *session) queryParts(payload []byte, begin, size int) error {
-	s.noteKind(meter.Several)
-	split, err := s.mustSplit(payload[begin:])
+func (x *executor) queryParts(payload []byte, begin, size int) error {
+	x.noteKind(meter.Several)
+	split, err := x.mustSplit(payload[begin:])
 	if err == nil {
-		err = s.refuseDuality(payload[begin:])
+		err = x.refuseDuality(payload[begin:])
 	}
 	if err != nil {
-		s.front.Skip(size)
+		x.front.Skip(size)
 		return err
 	}
 	if !split {
-		return s.passCommand(payload, size, wire.ShapeResults, effectOfParts(payload[begin:]))
+		return x.passCommand(payload, size, wire.ShapeResults, effectOfParts(payload[begin:]))
 	}
 	text := parser.TrimEnd(payload)
 	if size > 0 {
 		text = bytes.Clone(text)
 	}
-	s.front.Skip(size)
-	s.out.parts = true
-	defer func() { s.out.part, s.out.rest = nil, nil }() // an idle session holds no text
+	x.front.Skip(size)
+	x.out.parts = true
+	defer func() { x.out.part, x.out.rest = nil, nil }() // an idle session holds no text
 	for rest := text[begin:]; len(rest) > 0; {
-		if rest, err = s.runParts(text[:begin], rest); err != nil {
-			s.out.more = false
+		if rest, err = x.runParts(text[:begin], rest); err != nil {
+			x.out.more = false
 			return err
 		}
 	}
@@ -43,8 +43,8 @@ func (s *session) queryParts(payload []byte, begin, size int) error {
 
 // runParts runs the statements of a text one by one, up to the first that fails
 // or that changes how the text after it reads; what is left is returned.
-func (s *session) runParts(attributes, text []byte) (rest []byte, err error) {
-	spans, err := s.split(text)
+func (x *executor) runParts(attributes, text []byte) (rest []byte, err error) {
+	spans, err := x.split(text)
 	if len(spans) == 0 {
 		return nil, err
 	}
@@ -54,45 +54,45 @@ func (s *session) runParts(attributes, text []byte) (rest []byte, err error) {
 		rest = text[spans[last].Start:spans[last].End]
 		spans = spans[:last]
 	case err != nil:
-		return nil, s.runBeforeCompound(attributes, text, spans)
+		return nil, x.runBeforeCompound(attributes, text, spans)
 	}
-	return s.runAll(attributes, text, spans, rest)
+	return x.runAll(attributes, text, spans, rest)
 }
 
 // runBeforeCompound runs the statements before one that cannot be taken apart,
 // and then sends that with all after it as it came: a compound body is the
 // server's own.
-func (s *session) runBeforeCompound(attributes, text []byte, spans []parser.Span) error {
+func (x *executor) runBeforeCompound(attributes, text []byte, spans []parser.Span) error {
 	compound := text[spans[len(spans)-1].Start:]
-	if _, err := s.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || s.answer.Failed {
+	if _, err := x.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || x.answer.Failed {
 		return err
 	}
-	if err := s.refuseBeside(compound); err != nil {
+	if err := x.refuseBeside(compound); err != nil {
 		return err
 	}
-	s.out.more, s.out.part, s.out.rest = false, nil, nil
+	x.out.more, x.out.part, x.out.rest = false, nil, nil
 	unseen := unknownEffect(compound) | changesSchema | makesTemporary
-	if err := s.before(unseen); err != nil {
+	if err := x.before(unseen); err != nil {
 		return err
 	}
-	if err := s.send(append(slices.Clone(attributes), compound...)); err != nil {
+	if err := x.send(append(slices.Clone(attributes), compound...)); err != nil {
 		return err
 	}
-	err := s.relayPart()
-	s.after(unseen)
+	err := x.relayPart()
+	x.after(unseen)
 	return err
 }
 
 // runAll runs statements one by one, up to the first that fails. More are to
 // follow when rest is not empty; it is returned unless a statement failed.
-func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []byte) ([]byte, error) {
+func (x *executor) runAll(attributes, text []byte, spans []parser.Span, rest []byte) ([]byte, error) {
 	for i, span := range spans {
-		s.out.more = i < len(spans)-1 || len(rest) > 0
-		s.out.part, s.out.rest = text[span.Start:span.End], text[span.End:]
-		if err := s.queryPart(attributes, s.out.part); err != nil {
+		x.out.more = i < len(spans)-1 || len(rest) > 0
+		x.out.part, x.out.rest = text[span.Start:span.End], text[span.End:]
+		if err := x.queryPart(attributes, x.out.part); err != nil {
 			return nil, err
 		}
-		if s.answer.Failed {
+		if x.answer.Failed {
 			return nil, nil
 		}
 	}
@@ -101,18 +101,18 @@ func (s *session) runAll(attributes, text []byte, spans []parser.Span, rest []by
 
 // queryPart deals with one statement of several. attributes stands before each
 // text.
-func (s *session) queryPart(attributes, sql []byte) error {
-	s.answer.Failed = false
+func (x *executor) queryPart(attributes, sql []byte) error {
+	x.answer.Failed = false
 	if parser.MayCall(sql) {
-		p, err := s.planCallsText(sql)
+		p, err := x.planCallsText(sql)
 		if err != nil {
 			return err
 		}
 		if p != nil {
-			return s.runCalls(p, attributes, sql)
+			return x.runCalls(p, attributes, sql)
 		}
 	}
-	return s.queryPlain(attributes, sql)
+	return x.queryPlain(attributes, sql)
 }
 
 // split splits a text. The session is asked how it reads only if that matters.

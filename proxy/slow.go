@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/binary"
 	"strings"
 	"time"
@@ -65,12 +66,12 @@ func isStatement(code byte) bool {
 }
 
 // digest gives the command under way without its values.
-func (s *session) digest() string {
-	switch s.lastCommand {
+func (x *executor) digest() string {
+	switch x.lastCommand {
 	case mysql.COM_QUERY, mysql.COM_STMT_PREPARE:
-		return s.digestOf(s.slow.text)
+		return x.digestOf(x.slow.text)
 	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH:
-		return s.slow.prepared[s.lastPrepared]
+		return x.slow.prepared[x.lastPrepared]
 	}
 	return ""
 }
@@ -120,9 +121,9 @@ func (c *clientConn) noteStatementID() {
 }
 
 // allLegs gives the connections to servers that the session has.
-func (s *session) allLegs() []*session {
+func (s *session) allLegs() []*executor {
 	if s.router == nil {
-		return []*session{s}
+		return []*executor{s.executor}
 	}
 	return s.router.legs.all
 }
@@ -142,7 +143,7 @@ func (s *session) usedShards() string {
 	}
 	used := s.router.several
 	if s.router.last != nil {
-		used = []*session{s.router.last}
+		used = []*executor{s.router.last}
 	}
 	var names []string
 	for _, leg := range used {
@@ -151,9 +152,14 @@ func (s *session) usedShards() string {
 	return strings.Join(names, ",")
 }
 
-func (s *session) currentKeyspace() string {
-	if s.router != nil && s.router.keyspace != nil {
-		return s.router.keyspace.Name
+// routedKeyspace gives the name of the keyspace that the statements of a routed session are about, "" in any other.
+func (s *session) routedKeyspace() string {
+	if s.router == nil || s.router.keyspace == nil {
+		return ""
 	}
-	return s.keyspace.Name
+	return s.router.keyspace.Name
+}
+
+func (s *session) currentKeyspace() string {
+	return cmp.Or(s.routedKeyspace(), s.keyspace.Name)
 }

@@ -11,25 +11,25 @@ import (
 )
 
 // planExecuteSQL plans SQL's EXECUTE.
-func (s *session) planExecuteSQL(p plan, sql []byte) (plan, error) {
-	if len(s.named) == 0 {
+func (x *executor) planExecuteSQL(p plan, sql []byte) (plan, error) {
+	if len(x.named) == 0 {
 		return p, nil
 	}
-	mode, err := s.readable(sql)
+	mode, err := x.readable(sql)
 	if err != nil {
 		return p, err
 	}
 	name, using, ok := parser.ParseExecute(sql, mode)
-	st := s.named[name]
+	st := x.named[name]
 	if !ok || st == nil {
 		return p, nil // under this name the server has what needs no ids, or nothing
 	}
 	if st.fill == nil {
-		return p, s.stillBound(&st.statement)
+		return p, x.stillBound(&st.statement)
 	}
 	using = cloneAll(using)
 	p.kind, p.effect = planOwn, 0
-	p.own = func(attributes []byte) error { return s.executeNamed(attributes, st, using) }
+	p.own = func(attributes []byte) error { return x.executeNamed(attributes, st, using) }
 	return p, nil
 }
 
@@ -42,32 +42,32 @@ func cloneAll(list [][]byte) [][]byte {
 }
 
 // executeNamed executes an INSERT that SQL's PREPARE has prepared.
-func (s *session) executeNamed(attributes []byte, st *namedStmt, using [][]byte) error {
-	if err := s.knowLastID(); err != nil {
+func (x *executor) executeNamed(attributes []byte, st *namedStmt, using [][]byte) error {
+	if err := x.knowLastID(); err != nil {
 		return err
 	}
-	if err := s.stillBound(&st.statement); err != nil {
+	if err := x.stillBound(&st.statement); err != nil {
 		return err
 	}
 	p := st.execution()
-	using, open, err := s.openUsing(&st.statement, &p, using)
+	using, open, err := x.openUsing(&st.statement, &p, using)
 	if err != nil {
 		return err
 	}
 	name := st.server
 	if p.runsFilled() {
 		name = st.filledName()
-		if using, err = s.fillUsing(st, &p, open, using); err != nil {
+		if using, err = x.fillUsing(st, &p, open, using); err != nil {
 			return err
 		}
 	}
-	if err := s.beforeSQL(&st.statement, &p); err != nil {
+	if err := x.beforeSQL(&st.statement, &p); err != nil {
 		return err
 	}
-	if err := s.send(appendUsing(append(attributes, "EXECUTE "+name...), using)); err != nil {
+	if err := x.send(appendUsing(append(attributes, "EXECUTE "+name...), using)); err != nil {
 		return err
 	}
-	return s.settleExecute(&st.statement, &p)
+	return x.settleExecute(&st.statement, &p)
 }
 
 // beforeSQL prepares the backend session for an execution.
@@ -175,28 +175,28 @@ func tooManyVariables(b *Binding) error {
 
 // executeImmediate runs MariaDB's EXECUTE IMMEDIATE of an INSERT, which is in
 // s.insert: the text that is prepared gets the ids.
-func (s *session) executeImmediate(attributes []byte, st *statement, command, text []byte, using [][]byte) error {
-	if err := s.knowLastID(); err != nil {
+func (x *executor) executeImmediate(attributes []byte, st *statement, command, text []byte, using [][]byte) error {
+	if err := x.knowLastID(); err != nil {
 		return err
 	}
 	p := st.execution()
 	p.prepared = false // only an id is wrapped
-	using, open, err := s.openUsing(st, &p, using)
+	using, open, err := x.openUsing(st, &p, using)
 	if err != nil {
 		return err
 	}
 	if p.runsFilled() {
-		if command, err = s.fillImmediate(st, &p, open, text, using); err != nil {
+		if command, err = x.fillImmediate(st, &p, open, text, using); err != nil {
 			return err
 		}
 	}
-	if err := s.beforeSQL(st, &p); err != nil {
+	if err := x.beforeSQL(st, &p); err != nil {
 		return err
 	}
-	if err := s.send(append(attributes, command...)); err != nil {
+	if err := x.send(append(attributes, command...)); err != nil {
 		return err
 	}
-	return s.settleExecute(st, &p)
+	return x.settleExecute(st, &p)
 }
 
 // fillImmediate gives the EXECUTE IMMEDIATE of the text with its ids, and with the

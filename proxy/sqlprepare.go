@@ -37,27 +37,27 @@ func (c *serverConn) executesNamed(sql []byte) bool {
 
 // planCarrier plans MariaDB's EXECUTE IMMEDIATE, and refuses all else that carries
 // an INSERT into a sequenced table within it.
-func (s *session) planCarrier(p plan, sql []byte) (plan, error) {
+func (x *executor) planCarrier(p plan, sql []byte) (plan, error) {
 	const form = "an INSERT inside another statement"
-	if err := s.refuseDuality(sql); err != nil {
+	if err := x.refuseDuality(sql); err != nil {
 		return p, err
 	}
-	if !s.mariaDB || !mentionsAny(sql, "immediate", "prepare") {
-		return p, s.serversError(s.refuseCarried(form, sql), sql)
+	if !x.mariaDB || !mentionsAny(sql, "immediate", "prepare") {
+		return p, x.serversError(x.refuseCarried(form, sql), sql)
 	}
-	src, text, st, _, err := s.judgePrepare(form, sql, parser.ParseImmediate)
+	src, text, st, _, err := x.judgePrepare(form, sql, parser.ParseImmediate)
 	if err != nil || st == nil || st.fill == nil {
 		return p, err
 	}
 	text, command, using := slices.Clone(text), slices.Clone(sql), cloneAll(src.Using)
 	p.kind, p.effect = planOwn, 0
-	p.own = func(attributes []byte) error { return s.executeImmediate(attributes, st, command, text, using) }
+	p.own = func(attributes []byte) error { return x.executeImmediate(attributes, st, command, text, using) }
 	return p, nil
 }
 
 // planPrepareSQL plans SQL's PREPARE.
-func (s *session) planPrepareSQL(p plan, sql []byte) (plan, error) {
-	src, text, st, filled, err := s.judgePrepare("an INSERT in SQL's PREPARE", sql, parser.ParsePrepare)
+func (x *executor) planPrepareSQL(p plan, sql []byte) (plan, error) {
+	src, text, st, filled, err := x.judgePrepare("an INSERT in SQL's PREPARE", sql, parser.ParsePrepare)
 	if err != nil {
 		return p, err
 	}
@@ -68,31 +68,31 @@ func (s *session) planPrepareSQL(p plan, sql []byte) (plan, error) {
 		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), twin: filled != nil}
 		raw, text := slices.Clone(src.Raw), slices.Clone(text)
 		p.kind, p.effect = planOwn, 0
-		p.own = func(attributes []byte) error { return s.prepareNamed(attributes, src.Name, raw, n, text, filled) }
+		p.own = func(attributes []byte) error { return x.prepareNamed(attributes, src.Name, raw, n, text, filled) }
 		return p, nil
 	}
-	if s.named[src.Name] == nil && (st == nil || !st.writes) {
+	if x.named[src.Name] == nil && (st == nil || !st.writes) {
 		return p, nil
 	}
 	command := slices.Clone(sql)
 	p.kind = planOwn
-	p.own = func(attributes []byte) error { return s.prepareOther(attributes, src.Name, st, command) }
+	p.own = func(attributes []byte) error { return x.prepareOther(attributes, src.Name, st, command) }
 	return p, nil
 }
 
 // judgePrepare reads what PREPARE or EXECUTE IMMEDIATE prepares, and plans it as
 // COM_STMT_PREPARE's. st is nil when it can be nothing that needs seqgate.
-func (s *session) judgePrepare(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
+func (x *executor) judgePrepare(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
 	src parser.PrepareStmt, text []byte, st *statement, filled []byte, err error,
 ) {
-	if err := s.refuseDuality(sql); err != nil {
+	if err := x.refuseDuality(sql); err != nil {
 		return src, nil, nil, nil, err
 	}
-	if !s.state.environmentKnown && !parser.Plain(sql) && len(s.named) == 0 && bytes.IndexByte(sql, '@') < 0 &&
-		s.writesElsewhere(sql, false) && s.preparesElsewhere(sql) {
+	if !x.state.environmentKnown && !parser.Plain(sql) && len(x.named) == 0 && bytes.IndexByte(sql, '@') < 0 &&
+		x.writesElsewhere(sql, false) && x.preparesElsewhere(sql) {
 		return src, nil, nil, nil, nil
 	}
-	mode, err := s.readable(sql)
+	mode, err := x.readable(sql)
 	if mustChangePassword(err) {
 		return src, nil, nil, nil, nil // the server itself prepares nothing but the new password
 	}
@@ -100,19 +100,19 @@ func (s *session) judgePrepare(form string, sql []byte, read func([]byte, parser
 		return src, nil, nil, nil, err
 	}
 	src, ok := read(sql, mode)
-	if s.mariaDB && (ok && !src.IsText && src.Expr == nil || !ok && parser.PreparesInSet(sql)) {
+	if x.mariaDB && (ok && !src.IsText && src.Expr == nil || !ok && parser.PreparesInSet(sql)) {
 		return src, nil, nil, nil, errSourceNotRead
 	}
 	if !ok || !src.IsText && src.Expr == nil {
-		return src, nil, nil, nil, s.refuseCarried(form, sql)
+		return src, nil, nil, nil, x.refuseCarried(form, sql)
 	}
 	text, exact := src.Text, true
 	if src.Expr != nil {
-		if text, exact, err = s.readSource(src.Expr); err != nil {
+		if text, exact, err = x.readSource(src.Expr); err != nil {
 			return src, nil, nil, nil, err
 		}
 	}
-	if st, filled, err = s.planPrepare(text); err == nil {
+	if st, filled, err = x.planPrepare(text); err == nil {
 		err = refusePrepared(form, st)
 	}
 	if err != nil || st.fill == nil {
@@ -121,8 +121,8 @@ func (s *session) judgePrepare(form string, sql []byte, read func([]byte, parser
 	if readsDiagnostics(text) {
 		return src, nil, nil, nil, unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in "+form, st.fill.binding.Table, "read it with SELECT first")
 	}
-	st.params = s.insert.Params
-	return src, text, st, filled, s.checkReading(text, exact, st.fill.binding)
+	st.params = x.insert.Params
+	return src, text, st, filled, x.checkReading(text, exact, st.fill.binding)
 }
 
 // refusePrepared refuses what seqgate answers or makes anew at each execution of a
@@ -217,15 +217,15 @@ func (c *serverConn) rememberNamed(name string, st *namedStmt) {
 
 // prepareNamed prepares an INSERT into a sequenced table. raw is the client's name
 // for it, as it was written: what it stood for is gone, as it is natively.
-func (s *session) prepareNamed(attributes []byte, name string, raw []byte, st *namedStmt, text, filled []byte) error {
-	if err := s.forgetNamed(name); err != nil {
+func (x *executor) prepareNamed(attributes []byte, name string, raw []byte, st *namedStmt, text, filled []byte) error {
+	if err := x.forgetNamed(name); err != nil {
 		return err
 	}
-	if err := ignoreRefusal(s.quietly("DEALLOCATE PREPARE " + string(raw))); err != nil {
+	if err := ignoreRefusal(x.quietly("DEALLOCATE PREPARE " + string(raw))); err != nil {
 		return err
 	}
 	if st.twin {
-		if err := s.quietly(string(s.prepareText(nil, st.server, text))); err != nil {
+		if err := x.quietly(string(x.prepareText(nil, st.server, text))); err != nil {
 			return err
 		}
 		text = filled
@@ -234,19 +234,19 @@ func (s *session) prepareNamed(attributes []byte, name string, raw []byte, st *n
 	if st.twin {
 		last = st.filledName()
 	}
-	if err := s.send(s.prepareText(attributes, last, text)); err != nil {
+	if err := x.send(x.prepareText(attributes, last, text)); err != nil {
 		return err
 	}
-	err := s.relayComposed(wire.ShapeResults)
-	if err == nil && s.answer.Failed && st.twin {
-		s.out.silent = true // the client has its answer
-		return s.quietly("DEALLOCATE PREPARE " + st.server)
+	err := x.relayComposed(wire.ShapeResults)
+	if err == nil && x.answer.Failed && st.twin {
+		x.out.silent = true // the client has its answer
+		return x.quietly("DEALLOCATE PREPARE " + st.server)
 	}
-	if err != nil || s.answer.Failed {
+	if err != nil || x.answer.Failed {
 		return err
 	}
-	s.settled = true
-	s.rememberNamed(name, st)
+	x.settled = true
+	x.rememberNamed(name, st)
 	return nil
 }
 
@@ -257,16 +257,16 @@ func (c *serverConn) prepareText(before []byte, name string, text []byte) []byte
 
 // prepareOther passes a PREPARE on: of an INSERT into a table without a sequence,
 // which may get one, or of a name that stood for such a statement so far.
-func (s *session) prepareOther(attributes []byte, name string, st *statement, command []byte) error {
-	if err := s.forgetNamed(name); err != nil {
+func (x *executor) prepareOther(attributes []byte, name string, st *statement, command []byte) error {
+	if err := x.forgetNamed(name); err != nil {
 		return err
 	}
-	if err := s.send(append(attributes, command...)); err != nil {
+	if err := x.send(append(attributes, command...)); err != nil {
 		return err
 	}
-	err := s.relayComposed(wire.ShapeResults)
-	if err == nil && !s.answer.Failed && st != nil && st.writes {
-		s.rememberNamed(name, &namedStmt{statement: *st})
+	err := x.relayComposed(wire.ShapeResults)
+	if err == nil && !x.answer.Failed && st != nil && st.writes {
+		x.rememberNamed(name, &namedStmt{statement: *st})
 	}
 	return err
 }
@@ -299,38 +299,38 @@ func ignoreRefusal(err error) error {
 }
 
 // planDeallocate plans DEALLOCATE PREPARE.
-func (s *session) planDeallocate(p plan, sql []byte) (plan, error) {
-	if len(s.named) == 0 {
+func (x *executor) planDeallocate(p plan, sql []byte) (plan, error) {
+	if len(x.named) == 0 {
 		return p, nil
 	}
-	mode, err := s.readable(sql)
+	mode, err := x.readable(sql)
 	if err != nil {
 		return p, err
 	}
 	name, ok := parser.ParseDeallocate(sql, mode)
-	st := s.named[name]
+	st := x.named[name]
 	if !ok || st == nil {
 		return p, nil
 	}
 	if st.fill == nil {
-		delete(s.named, name)
+		delete(x.named, name)
 		return p, nil
 	}
 	p.kind, p.effect = planOwn, 0
-	p.own = func(attributes []byte) error { return s.deallocateNamed(attributes, name, st) }
+	p.own = func(attributes []byte) error { return x.deallocateNamed(attributes, name, st) }
 	return p, nil
 }
 
 // deallocateNamed answers with what the server says of one of the statements.
-func (s *session) deallocateNamed(attributes []byte, name string, st *namedStmt) error {
-	delete(s.named, name)
+func (x *executor) deallocateNamed(attributes []byte, name string, st *namedStmt) error {
+	delete(x.named, name)
 	if st.twin {
-		if err := s.deallocate(st.filledName()); err != nil {
+		if err := x.deallocate(st.filledName()); err != nil {
 			return err
 		}
 	}
-	if err := s.send(append(attributes, "DEALLOCATE PREPARE "+st.server...)); err != nil {
+	if err := x.send(append(attributes, "DEALLOCATE PREPARE "+st.server...)); err != nil {
 		return err
 	}
-	return s.relayComposed(wire.ShapeResults)
+	return x.relayComposed(wire.ShapeResults)
 }

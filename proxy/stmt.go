@@ -60,25 +60,25 @@ func (s *session) prepare() error {
 
 // preparePacket prepares the text of a COM_STMT_PREPARE that frontPacket read, and
 // answers the client. st is nil when it was not accepted.
-func (s *session) preparePacket(payload []byte, size int) (st *statement, err error) {
-	st, filled, resolved, err := s.planPrepareText(payload[1:])
+func (x *executor) preparePacket(payload []byte, size int) (st *statement, err error) {
+	st, filled, resolved, err := x.planPrepareText(payload[1:])
 	switch {
 	case err != nil || st.next != nil:
 	case st.calls != nil:
-		err = s.send(append([]byte{mysql.COM_STMT_PREPARE}, st.calls.text...))
+		err = x.send(append([]byte{mysql.COM_STMT_PREPARE}, st.calls.text...))
 	default:
-		err = s.sendResolved(payload, size, resolved)
+		err = x.sendResolved(payload, size, resolved)
 	}
-	s.front.Skip(size)
+	x.front.Skip(size)
 	prepared := true
 	switch {
 	case err != nil:
 	case st.next != nil:
-		err = s.answerPrepareNext(st)
+		err = x.answerPrepareNext(st)
 	case filled == nil:
-		prepared, err = s.relayPrepare(st)
+		prepared, err = x.relayPrepare(st)
 	default:
-		prepared, err = s.prepareTwice(st, filled)
+		prepared, err = x.prepareTwice(st, filled)
 	}
 	if err != nil || !prepared {
 		return nil, err
@@ -88,29 +88,29 @@ func (s *session) preparePacket(payload []byte, size int) (st *statement, err er
 
 // planPrepare judges the text of a statement to prepare. filled is the second
 // text to prepare, nil for none.
-func (s *session) planPrepare(sql []byte) (st *statement, filled []byte, err error) {
+func (x *executor) planPrepare(sql []byte) (st *statement, filled []byte, err error) {
 	if parser.MayCall(sql) {
-		if st, filled, err = s.planPrepareCalls(sql); st != nil || err != nil {
+		if st, filled, err = x.planPrepareCalls(sql); st != nil || err != nil {
 			return st, filled, err
 		}
 	}
-	return s.planPrepared(sql)
+	return x.planPrepared(sql)
 }
 
 // planPrepared is planPrepare for a text without calls of sequences.
-func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err error) {
+func (x *executor) planPrepared(sql []byte) (st *statement, filled []byte, err error) {
 	kind := parser.Sniff(sql)
-	s.noteKind(kindOf(kind))
-	st = &statement{effect: s.effectOf(kind, sql)}
+	x.noteKind(kindOf(kind))
+	st = &statement{effect: x.effectOf(kind, sql)}
 	if kind == parser.Select && parser.SniffOwn(sql) == parser.SelectDecode {
-		st, err = s.planPrepareDecode(sql)
+		st, err = x.planPrepareDecode(sql)
 		return st, nil, err
 	}
 	if kind == parser.Kill || kind == parser.Select {
 		return st, nil, nil // executed, it is the server's, with the server's ids
 	}
 	if kind != parser.Insert && kind != parser.Replace {
-		p, err := s.plan(sql)
+		p, err := x.plan(sql)
 		switch p.kind {
 		case planNext:
 			st.next = &p.next
@@ -120,26 +120,26 @@ func (s *session) planPrepared(sql []byte) (st *statement, filled []byte, err er
 		return st, nil, err
 	}
 	st.writes = true
-	p, err := s.planInsert(plan{effect: st.effect}, sql, true)
-	st.schema, st.table = s.insertSchema(), s.insert.Table
+	p, err := x.planInsert(plan{effect: st.effect}, sql, true)
+	st.schema, st.table = x.insertSchema(), x.insert.Table
 	if err != nil || p.fill.binding == nil {
 		return st, nil, err
 	}
 	if p.fill.binding.ticket {
-		if err := s.checkTicket(&p.fill); err != nil {
+		if err := x.checkTicket(&p.fill); err != nil {
 			return nil, nil, err
 		}
 		p.kind = planTicket
 	}
-	st.fill, st.slots = &p.fill, slices.Clone(s.slots)
+	st.fill, st.slots = &p.fill, slices.Clone(x.slots)
 	st.ascii = parser.IsASCII(sql)
-	st.mode, st.listed = s.state.mode, s.insert.HasColumns && len(s.insert.Columns) > 0
+	st.mode, st.listed = x.state.mode, x.insert.HasColumns && len(x.insert.Columns) > 0
 	switch p.kind {
 	case planFill:
-		st.fill.repeatable = s.repeats(sql, &p.fill)
-		filled = s.parameterText(sql, &p.fill)
+		st.fill.repeatable = x.repeats(sql, &p.fill)
+		filled = x.parameterText(sql, &p.fill)
 	case planQuery:
-		st.query, st.database = slices.Clone(sql), s.state.database
+		st.query, st.database = slices.Clone(sql), x.state.database
 	}
 	return st, filled, nil
 }
@@ -163,16 +163,16 @@ func (f *filler) parameterText(sql []byte, p *fillPlan) []byte {
 
 // prepareTwice sends the second text behind the first, which is under way. It reports
 // whether the first was accepted.
-func (s *session) prepareTwice(st *statement, filled []byte) (prepared bool, err error) {
-	if err := s.send(append([]byte{mysql.COM_STMT_PREPARE}, filled...)); err != nil {
+func (x *executor) prepareTwice(st *statement, filled []byte) (prepared bool, err error) {
+	if err := x.send(append([]byte{mysql.COM_STMT_PREPARE}, filled...)); err != nil {
 		return false, err
 	}
-	prepared, err = s.relayPrepare(st)
+	prepared, err = x.relayPrepare(st)
 	if err != nil {
 		return false, err
 	}
-	s.out.silent = true
-	second, err := s.readPrepared()
+	x.out.silent = true
+	second, err := x.readPrepared()
 	var refused *wire.ServerError
 	switch {
 	case errors.As(err, &refused):
@@ -180,7 +180,7 @@ func (s *session) prepareTwice(st *statement, filled []byte) (prepared bool, err
 	case err != nil:
 		return prepared, err
 	case !prepared:
-		return false, s.sendClose(second.id)
+		return false, x.sendClose(second.id)
 	}
 	st.filled = second.id
 	return true, nil
@@ -189,29 +189,29 @@ func (s *session) prepareTwice(st *statement, filled []byte) (prepared bool, err
 // relayPrepare passes on the answer to a COM_STMT_PREPARE, and remembers the
 // statement under the id that the backend gave it. It reports whether it was
 // accepted.
-func (s *session) relayPrepare(st *statement) (bool, error) {
+func (x *executor) relayPrepare(st *statement) (bool, error) {
 	if st.calls != nil {
-		return s.relayPrepareCalls(st)
+		return x.relayPrepareCalls(st)
 	}
-	s.startAnswer(wire.ShapePrepare)
-	if err := s.back.Need(wire.HeaderSize); err != nil {
-		return false, s.answerCut(err)
+	x.startAnswer(wire.ShapePrepare)
+	if err := x.back.Need(wire.HeaderSize); err != nil {
+		return false, x.answerCut(err)
 	}
-	payload, _, _, err := s.back.Packet(maxStatement)
+	payload, _, _, err := x.back.Packet(maxStatement)
 	if err != nil {
-		return false, s.answerCut(err)
+		return false, x.answerCut(err)
 	}
 	ok, prepared := parsePrepared(payload)
 	if prepared {
-		s.notePrepared(ok.id)
-		s.keepKind(ok.id)
+		x.notePrepared(ok.id)
+		x.keepKind(ok.id)
 		st.id, st.params, st.columns = ok.id, ok.params, ok.columns
-		binary.LittleEndian.PutUint32(payload[1:], s.toldID(ok.id))
+		binary.LittleEndian.PutUint32(payload[1:], x.toldID(ok.id))
 	}
 	if prepared && (st.effect != 0 || st.writes) {
-		s.remember(st)
+		x.remember(st)
 	}
-	return prepared, s.relayRest()
+	return prepared, x.relayRest()
 }
 
 // notePrepared notes that the connection has a statement of the client's. Those of a
@@ -279,41 +279,41 @@ const executeFlags = 5
 const cursorTypes = 0x07
 
 // sendLongData passes a parameter's value on, to each statement that may run.
-func (s *session) sendLongData() error {
-	s.out.silent = true
-	if err := s.forgetKind(); err != nil {
+func (x *executor) sendLongData() error {
+	x.out.silent = true
+	if err := x.forgetKind(); err != nil {
 		return err
 	}
-	if len(s.stmts) == 0 {
-		return s.forward()
+	if len(x.stmts) == 0 {
+		return x.forward()
 	}
-	st, payload, size, err := s.stmtCommand()
+	st, payload, size, err := x.stmtCommand()
 	if err != nil {
 		return err
 	}
-	return s.passLongData(st, payload, size)
+	return x.passLongData(st, payload, size)
 }
 
 // passLongData passes on a COM_STMT_SEND_LONG_DATA that stmtCommand read.
-func (s *session) passLongData(st *statement, payload []byte, size int) error {
+func (x *executor) passLongData(st *statement, payload []byte, size int) error {
 	if st != nil && st.calls != nil && len(payload) >= 7 {
 		st.noteLong(binary.LittleEndian.Uint16(payload[5:])) // its execution is refused
-		s.front.Skip(size)
+		x.front.Skip(size)
 		return nil
 	}
 	if st == nil || st.fill == nil || len(payload) < 7 {
-		err := s.passPacket(payload, size)
-		s.front.Skip(size)
+		err := x.passPacket(payload, size)
+		x.front.Skip(size)
 		return err
 	}
 	index := binary.LittleEndian.Uint16(payload[5:])
 	st.noteLong(index)
 	body := append([]byte(nil), payload...)
-	err := s.dropStale(st)
+	err := x.dropStale(st)
 	if err == nil {
-		err = s.passPacket(payload, size)
+		err = x.passPacket(payload, size)
 	}
-	s.front.Skip(size)
+	x.front.Skip(size)
 	if err != nil {
 		return err
 	}
@@ -322,7 +322,7 @@ func (s *session) passLongData(st *statement, payload []byte, size int) error {
 	}
 	binary.LittleEndian.PutUint32(body[1:], st.filled)
 	binary.LittleEndian.PutUint16(body[5:], st.filledIndex(index))
-	return s.send(body)
+	return x.send(body)
 }
 
 func (st *statement) noteLong(index uint16) {
@@ -346,25 +346,25 @@ func (st *statement) filledIndex(index uint16) uint16 {
 }
 
 // closeStmt closes a statement; there is no answer.
-func (s *session) closeStmt() error {
-	s.out.silent = true
-	if len(s.stmts) == 0 {
-		return s.forward()
+func (x *executor) closeStmt() error {
+	x.out.silent = true
+	if len(x.stmts) == 0 {
+		return x.forward()
 	}
-	st, payload, size, err := s.stmtCommand()
+	st, payload, size, err := x.stmtCommand()
 	if err != nil {
 		return err
 	}
 	if st == nil || st.next == nil {
-		err = s.passPacket(payload, size)
+		err = x.passPacket(payload, size)
 	}
-	s.front.Skip(size)
+	x.front.Skip(size)
 	if st == nil || err != nil {
 		return err
 	}
-	delete(s.stmts, st.id)
+	delete(x.stmts, st.id)
 	if st.filled != 0 {
-		return s.sendClose(st.filled)
+		return x.sendClose(st.filled)
 	}
 	return nil
 }
@@ -374,22 +374,22 @@ func (c *serverConn) sendClose(id uint32) error {
 }
 
 // resetStmt drops what was sent ahead for a statement.
-func (s *session) resetStmt() error {
-	if len(s.stmts) == 0 {
-		return s.pass(wire.ShapeSingle)
+func (x *executor) resetStmt() error {
+	if len(x.stmts) == 0 {
+		return x.pass(wire.ShapeSingle)
 	}
-	st, payload, size, err := s.stmtCommand()
+	st, payload, size, err := x.stmtCommand()
 	if err != nil {
 		return err
 	}
 	if st != nil && st.next != nil {
-		s.front.Skip(size)
-		return s.replyOK(wire.OK{Status: s.status()})
+		x.front.Skip(size)
+		return x.replyOK(wire.OK{Status: x.status()})
 	}
-	err = s.passPacket(payload, size)
-	s.front.Skip(size)
+	err = x.passPacket(payload, size)
+	x.front.Skip(size)
 	if err == nil {
-		err = s.relay(wire.ShapeSingle)
+		err = x.relay(wire.ShapeSingle)
 	}
 	if err != nil || st == nil || st.filled == 0 && st.calls == nil {
 		return err
@@ -398,8 +398,8 @@ func (s *session) resetStmt() error {
 	if st.filled == 0 {
 		return nil
 	}
-	s.out.silent = true
-	return s.resetBackend(st.filled)
+	x.out.silent = true
+	return x.resetBackend(st.filled)
 }
 
 func (c *serverConn) resetBackend(id uint32) error {

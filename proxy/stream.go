@@ -17,18 +17,18 @@ const (
 // stream is COM_BINLOG_DUMP or COM_BINLOG_DUMP_GTID: a replica reads the server's
 // binary log, often without end. It is followed event by event, so that a command
 // behind its end is looked at as any other.
-func (s *session) stream() error {
-	if err := s.forward(); err != nil {
+func (x *executor) stream() error {
+	if err := x.forward(); err != nil {
 		return err
 	}
-	s.busy.Store(false) // a server that drains does not wait for the end of a log
-	defer s.leaveUnnoticed()()
+	x.busy.Store(false) // a server that drains does not wait for the end of a log
+	defer x.leaveUnnoticed()()
 	gone := make(chan error, 1)
-	go func() { gone <- s.passAcks() }()
-	err := s.relay(wire.ShapeStream)
-	s.front.Halt()
+	go func() { gone <- x.passAcks() }()
+	err := x.relay(wire.ShapeStream)
+	x.front.Halt()
 	goneErr := <-gone
-	if err := errors.Join(s.front.Resume(), s.back.Resume()); err != nil {
+	if err := errors.Join(x.front.Resume(), x.back.Resume()); err != nil {
 		return &frontError{err}
 	}
 	if errors.Is(err, wire.ErrInterrupted) {
@@ -40,31 +40,31 @@ func (s *session) stream() error {
 // passAcks passes on what a replica says during a stream. It ends before the
 // client's next command, which has to wait for the end of the stream, and with
 // the client, which ends the stream.
-func (s *session) passAcks() error {
-	for !s.srv.draining.Load() {
-		length, _, err := s.front.Await()
-		if errors.Is(err, wire.ErrInterrupted) && !s.front.Halted.Load() {
+func (x *executor) passAcks() error {
+	for !x.srv.draining.Load() {
+		length, _, err := x.front.Await()
+		if errors.Is(err, wire.ErrInterrupted) && !x.front.Halted.Load() {
 			continue // for a reason that the loop finds, or the reading of the stream
 		}
 		if err == nil && (length == 0 || length > maxSemiSyncAck) {
 			return nil
 		}
 		if err == nil {
-			err = s.front.Need(wire.HeaderSize + length)
+			err = x.front.Need(wire.HeaderSize + length)
 		}
 		if err != nil {
-			s.back.Halt()
+			x.back.Halt()
 			return err
 		}
-		ack := s.front.Unread()[:wire.HeaderSize+length]
+		ack := x.front.Unread()[:wire.HeaderSize+length]
 		if ack[wire.HeaderSize] != semiSyncAck {
 			return nil
 		}
-		if _, err := s.back.Write(ack); err != nil {
+		if _, err := x.back.Write(ack); err != nil {
 			return nil // reading from the server tells
 		}
-		s.front.Skip(len(ack))
+		x.front.Skip(len(ack))
 	}
-	s.back.Halt()
+	x.back.Halt()
 	return errShutdown()
 }

@@ -118,18 +118,18 @@ func isWordByte(c byte) bool {
 // repeatTaken deals with the answer to a filled statement: where it says that one of the
 // ids is in the table already, the statement is sent again once, and its new answer is
 // given.
-func (s *session) repeatTaken(p *fillPlan, t target, ok wire.OK, err error) (wire.OK, error) {
-	if err != nil && !s.skipTaken(p, t, err) || err == nil && !s.mayBeTaken(p, t, ok) {
+func (x *executor) repeatTaken(p *fillPlan, t target, ok wire.OK, err error) (wire.OK, error) {
+	if err != nil && !x.skipTaken(p, t, err) || err == nil && !x.mayBeTaken(p, t, ok) {
 		return ok, err
 	}
-	if err == nil || !s.repeatsSent(p) || s.hasTriggers(t) {
+	if err == nil || !x.repeatsSent(p) || x.hasTriggers(t) {
 		return ok, err
 	}
-	if again := s.sendAgain(p); again != nil {
+	if again := x.sendAgain(p); again != nil {
 		return ok, again
 	}
-	if ok, err = s.answerOK(); err != nil {
-		s.skipTaken(p, t, err)
+	if ok, err = x.answerOK(); err != nil {
+		x.skipTaken(p, t, err)
 	}
 	return ok, err
 }

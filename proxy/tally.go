@@ -23,7 +23,7 @@ type tally struct {
 	kind    meter.Kind
 	class   meter.Class
 	code    uint16                // of the error that the client was told
-	several []*session            // those of the router when the command began
+	several []*executor           // those of the router when the command began
 	planned meter.Kind            // of the statement being prepared
 	kinds   map[uint32]meter.Kind // of prepared statements, by id
 }
@@ -105,9 +105,9 @@ func (c *clientConn) noteError(code uint16) {
 }
 
 // keepKind keeps the kind of a statement that was prepared under this id.
-func (s *session) keepKind(id uint32) {
-	t := &s.tally
-	if t.planned == meter.None || s.told != 0 { // those of a routed session have other ids
+func (x *executor) keepKind(id uint32) {
+	t := &x.tally
+	if t.planned == meter.None || x.told != 0 { // those of a routed session have other ids
 		return
 	}
 	if t.kinds == nil {
@@ -208,7 +208,7 @@ func (c *serverConn) uncountBack() {
 // uncountBacks is uncountBack of the session and its legs, after a fault.
 func (s *session) uncountBacks() {
 	if s.router != nil {
-		s.router.legs.others(s, (*session).uncountBack)
+		s.router.legs.others(s.executor, (*executor).uncountBack)
 	}
 	s.uncountBack()
 }

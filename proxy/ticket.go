@@ -67,30 +67,30 @@ func (f *filler) checkTicket(p *fillPlan) error {
 
 // answerTicket gives an id as the server's OK packet does: a REPLACE of the row that
 // is always there counts as 2.
-func (s *session) answerTicket(p *fillPlan) error {
-	id, err := s.next(p.binding, 1)
+func (x *executor) answerTicket(p *fillPlan) error {
+	id, err := x.next(p.binding, 1)
 	if err != nil {
 		return err
 	}
-	s.state.lastID, s.state.lastIDKnown, s.state.restore = uint64(id), true, true
-	ok := wire.OK{AffectedRows: 1, InsertID: uint64(id), Status: s.status()}
+	x.state.lastID, x.state.lastIDKnown, x.state.restore = uint64(id), true, true
+	ok := wire.OK{AffectedRows: 1, InsertID: uint64(id), Status: x.status()}
 	if p.replace {
 		ok.AffectedRows = 2
 	}
-	return s.replyOK(ok)
+	return x.replyOK(ok)
 }
 
 // executeTicket executes a prepared INSERT or REPLACE, whatever its parameters are.
-func (s *session) executeTicket(st *statement, payload []byte, size int) error {
+func (x *executor) executeTicket(st *statement, payload []byte, size int) error {
 	p, bulk := *st.fill, payload[0] == comStmtBulkExecute
-	s.front.Skip(size)
+	x.front.Skip(size)
 	if bulk {
 		return unsupported("bulk execution", p.binding.Table, "execute it for one row at a time")
 	}
-	if err := s.dropLong(st); err != nil {
+	if err := x.dropLong(st); err != nil {
 		return err
 	}
-	return s.answerTicket(&p)
+	return x.answerTicket(&p)
 }
 
 // lastIDQuery is the other half of the pair.
@@ -107,15 +107,15 @@ func (f *filler) asksLastID(sql []byte) bool {
 }
 
 // planLastID answers SELECT LAST_INSERT_ID() as the server does.
-func (s *session) planLastID(p plan, sql []byte) plan {
+func (x *executor) planLastID(p plan, sql []byte) plan {
 	name := string(bytes.TrimLeft(bytes.TrimRight(parser.TrimEnd(sql), "; \n"), " \n")[len("SELECT "):])
 	p.kind, p.effect = planOwn, 0
-	p.own = func([]byte) error { return s.answerLastID(name) }
+	p.own = func([]byte) error { return x.answerLastID(name) }
 	return p
 }
 
-func (s *session) answerLastID(name string) error {
+func (x *executor) answerLastID(name string) error {
 	column := wire.IntegerColumn(name)
 	column.Unsigned, column.Length = true, 21
-	return s.replyRows([]wire.Column{column}, [][]string{{strconv.FormatUint(s.state.lastID, 10)}})
+	return x.replyRows([]wire.Column{column}, [][]string{{strconv.FormatUint(x.state.lastID, 10)}})
 }

@@ -76,7 +76,7 @@ func (r *router) beginImplicitly() {
 }
 
 // enter sees to it that a leg is in the client's transaction, if there is one.
-func (r *router) enter(leg *session) error {
+func (r *router) enter(leg *executor) error {
 	r.beginImplicitly()
 	switch {
 	case !r.tx.open && !leg.preceded:
@@ -95,7 +95,7 @@ func (r *router) enter(leg *session) error {
 	for _, name := range r.tx.savepoints {
 		if err := leg.quietly("SAVEPOINT " + quoteIdentifier(name)); err != nil {
 			if !isConnectionFailure(err) {
-				r.rollbackOn([]*session{leg}) // it comes to the transaction anew, when it is needed again
+				r.rollbackOn([]*executor{leg}) // it comes to the transaction anew, when it is needed again
 			}
 			return err
 		}
@@ -104,7 +104,7 @@ func (r *router) enter(leg *session) error {
 }
 
 // beginText gives the statement that begins the client's transaction on a leg.
-func (r *router) beginText(leg *session) string {
+func (r *router) beginText(leg *executor) string {
 	if !r.xa() || r.tx.readOnly {
 		return r.tx.begin
 	}
@@ -138,8 +138,8 @@ func (r *router) endTransaction(t parser.TransactionStmt, end func() error) erro
 }
 
 // involved gives the legs on which a transaction may be open.
-func (r *router) involved() []*session {
-	var legs []*session
+func (r *router) involved() []*executor {
+	var legs []*executor
 	for _, leg := range r.legs.all {
 		if leg.inLegTransaction() {
 			legs = append(legs, leg)
@@ -152,7 +152,7 @@ func (r *router) involved() []*session {
 // others have to answer: a connection may have been lost since their latest statement.
 func (r *router) commitAsked() error {
 	legs := r.involved()
-	if len(legs) > 1 && !slices.ContainsFunc(legs, (*session).legEnded) && r.tx.name == "" {
+	if len(legs) > 1 && !slices.ContainsFunc(legs, (*executor).legEnded) && r.tx.name == "" {
 		if err := pingAll(legs[1:]); err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (r *router) commitAsked() error {
 }
 
 // pingAll asks servers for a sign of life, all at once.
-func pingAll(legs []*session) error {
+func pingAll(legs []*executor) error {
 	var first error
 	sent := 0
 	for _, leg := range legs {
@@ -183,7 +183,7 @@ func pingAll(legs []*session) error {
 // transaction of one shard is that server's own.
 func (r *router) commit() error {
 	legs, name := r.involved(), r.tx.name
-	if slices.ContainsFunc(legs, (*session).legEnded) {
+	if slices.ContainsFunc(legs, (*executor).legEnded) {
 		return errLegEnded // before any of them commits
 	}
 	r.tx = transaction{}
@@ -206,7 +206,7 @@ func (r *router) commit() error {
 // commitOn commits on the first of the legs. Where that fails it rolls back on all: what
 // a server refuses to commit may be open there still, as with XA on a MariaDB that is
 // read-only.
-func (r *router) commitOn(legs []*session, text string) error {
+func (r *router) commitOn(legs []*executor, text string) error {
 	err := legs[0].quietly(text)
 	if err == nil {
 		legs[0].outOfTransaction()
@@ -220,7 +220,7 @@ func (r *router) commitOn(legs []*session, text string) error {
 }
 
 // partlyCommitted tells of a transaction that some shards committed and one did not.
-func partlyCommitted(done []*session, failed *session, err error) error {
+func partlyCommitted(done []*executor, failed *executor, err error) error {
 	names := make([]string, len(done))
 	for i, leg := range done {
 		names[i] = leg.keyspace.String()
@@ -239,7 +239,7 @@ func (r *router) rollback() {
 
 // rollbackOn rolls back on legs. The connection of one that fails is given up: by its
 // end the server rolls back too, or recovery does what is prepared.
-func (r *router) rollbackOn(legs []*session) {
+func (r *router) rollbackOn(legs []*executor) {
 	sent := make([]bool, len(legs))
 	for i, leg := range legs {
 		sent[i] = leg.xid == "" && !leg.legEnded() && leg.sendText(rollbackText) == nil

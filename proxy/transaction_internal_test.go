@@ -8,11 +8,11 @@ import (
 
 // What the client is told of a commit that failed on a shard has no addresses in it.
 func TestPartlyCommittedTellsNoAddress(t *testing.T) {
-	on := func(shard string) *session {
-		return newSession(new(clientConn), &serverConn{keyspace: &Keyspace{Name: "customer", Shard: shard}})
+	on := func(shard string) *executor {
+		return newExecutor(new(clientConn), &serverConn{keyspace: &Keyspace{Name: "customer", Shard: shard}})
 	}
 	lost := &backendError{errors.New("read tcp 10.0.0.1:40000->10.0.0.2:3306: connection reset by peer")}
-	text := partlyCommitted([]*session{on("-80")}, on("80-"), lost).Error()
+	text := partlyCommitted([]*executor{on("-80")}, on("80-"), lost).Error()
 	if strings.Contains(text, "10.0.0") || !strings.Contains(text, "committed on customer:-80, and failed on customer:80-") {
 		t.Error(text)
 	}

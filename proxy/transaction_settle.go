@@ -55,7 +55,7 @@ func (r *router) endedOnOne(ask bool) (ended bool) {
 // to transactions, where other shards take part in the client's: a server may commit and
 // begin anew in it, or commit and then fail. In two phases servers refuse to commit by
 // themselves.
-func (r *router) refuseProgram(leg *session, sql []byte) error {
+func (r *router) refuseProgram(leg *executor, sql []byte) error {
 	if !r.tx.open || r.xa() || !runsOthers(sql) {
 		return nil
 	}

@@ -11,37 +11,37 @@ import (
 // read again as this session's server reads its version comments: resolved says that
 // sql, which has blanks in their place now, is what has to be sent. What seqgate read
 // is so what the server reads, also when its version is not what its greeting says.
-func (s *session) planText(sql []byte) (p plan, resolved bool, err error) {
-	if p, err = s.plan(sql); err == nil || !s.resolveVersions(sql) {
+func (x *executor) planText(sql []byte) (p plan, resolved bool, err error) {
+	if p, err = x.plan(sql); err == nil || !x.resolveVersions(sql) {
 		return p, false, err
 	}
-	p, err = s.plan(sql)
+	p, err = x.plan(sql)
 	return p, true, err
 }
 
 // planCallsText is planText for a text with calls of sequences, which may stand in
 // version comments themselves.
-func (s *session) planCallsText(sql []byte) (*callPlan, error) {
-	p, err := s.planCalls(sql)
+func (x *executor) planCallsText(sql []byte) (*callPlan, error) {
+	p, err := x.planCalls(sql)
 	if p != nil || !parser.HasVersion(sql) {
 		return p, err
 	}
 	resolved := bytes.Clone(sql)
-	if !s.resolveVersions(resolved) {
+	if !x.resolveVersions(resolved) {
 		return p, err
 	}
-	if p, err = s.planCalls(resolved); p != nil {
+	if p, err = x.planCalls(resolved); p != nil {
 		copy(sql, resolved)
 	}
 	return p, err
 }
 
 // planPrepareText is planText for a statement to prepare.
-func (s *session) planPrepareText(sql []byte) (st *statement, filled []byte, resolved bool, err error) {
-	if st, filled, err = s.planPrepare(sql); err == nil || !s.resolveVersions(sql) {
+func (x *executor) planPrepareText(sql []byte) (st *statement, filled []byte, resolved bool, err error) {
+	if st, filled, err = x.planPrepare(sql); err == nil || !x.resolveVersions(sql) {
 		return st, filled, false, err
 	}
-	st, filled, err = s.planPrepare(sql)
+	st, filled, err = x.planPrepare(sql)
 	return st, filled, true, err
 }
 
@@ -62,11 +62,11 @@ func (c *serverConn) resolveVersions(sql []byte) bool {
 
 // sendResolved sends a command with a text: as it stands at the front of the client's
 // bytes, unless it was resolved.
-func (s *session) sendResolved(payload []byte, size int, resolved bool) error {
+func (x *executor) sendResolved(payload []byte, size int, resolved bool) error {
 	if resolved {
-		return s.send(payload)
+		return x.send(payload)
 	}
-	return s.passPacket(payload, size)
+	return x.passPacket(payload, size)
 }
 
 // isMariaDB tells by the version in its greeting what a server is.

@@ -117,7 +117,7 @@ func branch(k *Keyspace) string {
 // commitXA commits on all legs or on none. The error is the server's that refused
 // to prepare, or to commit in one phase. What is decided and could not be told to a
 // shard is told by recovery.
-func (r *router) commitXA(name string, legs []*session) error {
+func (r *router) commitXA(name string, legs []*executor) error {
 	if err := onEach(legs, "XA END "); err != nil {
 		r.rollbackOn(legs)
 		return err
@@ -158,7 +158,7 @@ func (r *router) commitXA(name string, legs []*session) error {
 
 // undecided leaves a transaction whose decision may be written or not to recovery,
 // which finds out. The legs' connections can do nothing else until then.
-func (r *router) undecided(name string, legs []*session, err error) error {
+func (r *router) undecided(name string, legs []*executor, err error) error {
 	for _, leg := range legs {
 		leg.outOfTransaction()
 		leg.lose()
@@ -199,6 +199,6 @@ func ignoreXAState(err error) error {
 }
 
 // onEach runs a statement on the part of each leg at once, and gives the first error.
-func onEach(legs []*session, verb string) error {
-	return everywhere(legs, func(leg *session) string { return verb + leg.xid })
+func onEach(legs []*executor, verb string) error {
+	return everywhere(legs, func(leg *executor) string { return verb + leg.xid })
 }

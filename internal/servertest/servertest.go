@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,18 +50,34 @@ type Server struct {
 // is no UTF-8, and the servers are shared.
 const Processlist = "/*M!100000 information_schema.PROCESSLIST *//*!80022 performance_schema.processlist */"
 
-// Each runs f in one subtest per shared server, named after the server. The servers start on first use and serve every
-// test of this process, so f must leave global variables and other tests' databases alone; [Private] is for the rest. A
+// Each runs f in one subtest per shared server, named after the server, in all of them at once: what f shares between
+// them is synchronized. The servers start on first use and serve every test of this process, so f must leave global
+// variables and other tests' databases alone; [Private] is for the rest, and [InTurn] for what measures this process. A
 // server that this machine lacks is skipped with the reason.
 func Each(t *testing.T, f func(t *testing.T, s *Server)) {
 	t.Helper()
+	var wg sync.WaitGroup
 	for _, name := range sharedNames() {
-		t.Run(name, func(t *testing.T) {
-			s, err := shared(name)
-			skipOrFail(t, err)
-			f(t, s)
-		})
+		wg.Go(func() { eachOn(t, name, f) })
 	}
+	wg.Wait()
+}
+
+// InTurn is [Each], one server after the other.
+func InTurn(t *testing.T, f func(t *testing.T, s *Server)) {
+	t.Helper()
+	for _, name := range sharedNames() {
+		eachOn(t, name, f)
+	}
+}
+
+func eachOn(t *testing.T, name string, f func(t *testing.T, s *Server)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		s, err := shared(name)
+		skipOrFail(t, err)
+		f(t, s)
+	})
 }
 
 // Private is like [Each] with servers of the test's own, which it may kill, stop, freeze and reconfigure. They start with
