@@ -3,6 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,7 +31,7 @@ type adminSource struct {
 
 func (s *adminSource) flags(fs *flag.FlagSet) {
 	fs.StringVar(&s.file, "config", "", "the configuration `FILE` of the seqgate (or SEQGATE_CONFIG)")
-	fs.StringVar(&s.addr, "admin", "", "the admin `ADDR` of the seqgate, host:port or unix:/path, in place of that of the file; SEQGATE_ADMIN_PASSWORD is its password")
+	fs.StringVar(&s.addr, "admin", "", "the admin `ADDR` of the seqgate, host:port, unix:/path or https://host:port, in place of that of the file; SEQGATE_ADMIN_PASSWORD is its password")
 	fs.DurationVar(&s.timeout, "timeout", adminTimeoutDefault, "the `TIME` that the answer may take")
 }
 
@@ -49,13 +52,21 @@ func (s *adminSource) open() (*adminClient, error) {
 	}
 	switch {
 	case s.addr != "":
-		at.Listen = s.addr
+		at.at(s.addr)
 	case file == "":
 		return nil, usagef("no configuration: give --config FILE or --admin ADDR")
 	case at.Listen == "":
 		return nil, fmt.Errorf("%s has no admin address: set admin.listen and restart seqgate, or give --admin ADDR", file)
 	}
-	return newAdminClient(at), nil
+	return newAdminClient(at)
+}
+
+// at takes an address from a flag. One that begins with a scheme says whether it is encrypted; else that is as configured.
+func (a *Admin) at(addr string) {
+	a.Listen = addr
+	if strings.Contains(addr, "://") {
+		a.TLS = certificateFiles{}
+	}
 }
 
 // readTolerantly reads a configuration as far as it can be understood. Errors are those of [LoadConfig] for a file that is no
@@ -76,18 +87,63 @@ func readTolerantly(file string, getenv func(string) string) (*Config, error) {
 // adminClient asks a running seqgate at its admin address. No proxy of the environment is asked: the address is this machine's.
 type adminClient struct {
 	addr, password string
+	base           string // scheme and host
 	http           *http.Client
+	transport      *http.Transport
 }
 
-func newAdminClient(at Admin) *adminClient {
+// newAdminClient reaches an address of the configuration, or one that begins with http:// or https://. The configuration's own has
+// to show the certificate of the configuration, others one that the system trusts for their names.
+func newAdminClient(at Admin) (*adminClient, error) {
 	transport := &http.Transport{DisableKeepAlives: true}
-	if path, ok := strings.CutPrefix(at.Listen, "unix:"); ok {
+	c := &adminClient{addr: at.Listen, password: at.Password, http: &http.Client{Transport: transport}, transport: transport}
+	scheme, host, ok := strings.Cut(at.Listen, "://")
+	switch {
+	case !ok && at.TLS.Cert != "":
+		shown, err := readCertificate(at.TLS.Cert)
+		if err != nil {
+			return nil, err
+		}
+		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true, VerifyConnection: shows(shown)}
+		scheme, host = "https", at.Listen
+	case !ok:
+		scheme, host = "http", at.Listen
+	case scheme != "http" && scheme != "https":
+		return nil, usagef("admin address %s: write host:port, unix:/path or https://host:port", at.Listen)
+	}
+	c.base = scheme + "://" + reachable(host)
+	if path, ok := strings.CutPrefix(host, "unix:"); ok {
+		c.base = "http://localhost"
 		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", path)
 		}
 	}
-	return &adminClient{addr: at.Listen, password: at.Password, http: &http.Client{Transport: transport}}
+	return c, nil
+}
+
+// readCertificate reads the first certificate of a PEM file.
+func readCertificate(path string) (*x509.Certificate, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			return x509.ParseCertificate(block.Bytes)
+		}
+	}
+	return nil, fmt.Errorf("%s: no certificate in it: write a file in PEM format", path)
+}
+
+// shows wants one certificate, whoever has signed it.
+func shows(want *x509.Certificate) func(tls.ConnectionState) error {
+	return func(state tls.ConnectionState) error {
+		if len(state.PeerCertificates) == 0 || !state.PeerCertificates[0].Equal(want) {
+			return errors.New("it shows another certificate than that of admin.cert: seqgate has not read the file again yet (its log says why), or something else listens there")
+		}
+		return nil
+	}
 }
 
 // maxAdminAnswer bounds an answer: whoever listens at the address may send what he likes.
@@ -95,11 +151,7 @@ const maxAdminAnswer = 64 << 20
 
 // ask gives the body of an answer of 200; an error has the text of another one.
 func (c *adminClient) ask(ctx context.Context, method, page string) ([]byte, error) {
-	host := reachable(c.addr)
-	if strings.HasPrefix(c.addr, "unix:") {
-		host = "localhost"
-	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+host+page, nil)
+	request, err := http.NewRequestWithContext(ctx, method, c.base+page, nil)
 	if err != nil {
 		return nil, usagef("admin address %s: %w", c.addr, err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/admin"
 )
 
-// certificateFiles are PEM files that are used towards clients; "" for none.
+// certificateFiles are PEM files that are used towards clients, or whoever comes to the admin address; "" for none.
 type certificateFiles struct {
 	Cert, Key string // what clients are shown; a certificate is generated without
 	ClientCA  string // who signs the clients' certificates; they are not asked for any without
@@ -58,6 +58,14 @@ func newCertificates(files certificateFiles, key *rsa.PrivateKey, log *slog.Logg
 	return c, nil
 }
 
+// newAdminCertificates reads the files for the admin address; nil for plain HTTP.
+func newAdminCertificates(cfg Admin, log *slog.Logger) (*certificates, error) {
+	if cfg.Listen == "" || cfg.TLS == (certificateFiles{}) {
+		return nil, nil
+	}
+	return newCertificates(cfg.TLS, nil, log.With("for", "admin"))
+}
+
 // config is what a TLS server uses: each handshake with what was read last.
 func (c *certificates) config() *tls.Config {
 	config := c.current.Load().Clone()
@@ -67,13 +75,24 @@ func (c *certificates) config() *tls.Config {
 
 // counts gives how often the files were read again.
 func (c *certificates) counts() admin.Reloads {
+	if c == nil {
+		return admin.Reloads{}
+	}
 	return admin.Reloads{OK: c.loaded.Load(), Failed: c.failed.Load()}
+}
+
+// bothCounts adds up the counts of two.
+func bothCounts(a, b *certificates) func() admin.Reloads {
+	return func() admin.Reloads {
+		x, y := a.counts(), b.counts()
+		return admin.Reloads{OK: x.OK + y.OK, Failed: x.Failed + y.Failed}
+	}
 }
 
 // reload takes files that have changed. Those that are broken, or of which one
 // is still to follow, change nothing; it is told once.
 func (c *certificates) reload(asked bool) {
-	if c.files == (certificateFiles{}) {
+	if c == nil || c.files == (certificateFiles{}) {
 		return
 	}
 	read, err := c.files.read()

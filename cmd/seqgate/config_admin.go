@@ -8,8 +8,9 @@ import (
 
 // Admin is the status page and the metrics.
 type Admin struct {
-	Listen   string // "host:port"; empty: off
-	Password string // of all but health; "" for none
+	Listen   string           // "host:port" or "unix:/path"; empty: off
+	Password string           // of all but health; "" for none
+	TLS      certificateFiles // Cert and Key; plain HTTP without
 }
 
 // open reports whether other machines can reach the address, and nobody asks them for a password.
@@ -41,8 +42,12 @@ func (r *configReader) adminPassword(v value) string {
 
 func (r *configReader) adminPasswordFile(v value) string { return r.secretFromFile(v, noAdminPassword) }
 
-// checkAdmin wants one password at most.
+// checkAdmin wants one password at most, and a certificate that can be used.
 func (r *configReader) checkAdmin() {
+	r.checkPair("admin.", r.cfg.Admin.TLS, "plain HTTP")
+	if v, ok := r.set["admin.cert"]; ok && strings.HasPrefix(r.cfg.Admin.Listen, "unix:") {
+		r.fail(v, "nobody can read on the way to a Unix socket: leave cert and key out")
+	}
 	var given []string
 	for _, key := range []string{"password", "password_env", "password_file"} {
 		if v, ok := r.set["admin."+key]; ok {

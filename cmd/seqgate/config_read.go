@@ -92,6 +92,8 @@ func newConfigReader(getenv func(string) string) *configReader {
 		"admin.password":          func(v value) { c.Admin.Password = r.adminPassword(v) },
 		"admin.password_env":      func(v value) { c.Admin.Password = r.passwordFromEnv(v) },
 		"admin.password_file":     func(v value) { c.Admin.Password = r.adminPasswordFile(v) },
+		"admin.cert":              func(v value) { c.Admin.TLS.Cert = r.filePath(v) },
+		"admin.key":               func(v value) { c.Admin.TLS.Key = r.filePath(v) },
 		"api.listen":              func(v value) { c.API.Listen = r.hostListen(v) },
 		"api.tls":                 func(v value) { c.API.TLS = r.bool(v) },
 		"api.connections":         func(v value) { c.API.Connections = r.limit(v) },

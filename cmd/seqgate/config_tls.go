@@ -109,22 +109,28 @@ func (r *configReader) loadCertificates() {
 // checkClientTLS tries the files that are used towards clients, as they are now.
 func (r *configReader) checkClientTLS() {
 	files := r.cfg.TLS.Clients
-	switch {
-	case files.Cert != "" && files.Key != "":
-		if _, err := tls.LoadX509KeyPair(files.Cert, files.Key); err != nil {
-			r.fail(r.set["tls.cert"], "%s with %s: %v", files.Cert, filepath.Base(files.Key), err)
-		}
-	case files.Cert != "":
-		r.fail(r.set["tls.cert"], "cert without key: write the key's file too, or neither for a generated certificate")
-	case files.Key != "":
-		r.fail(r.set["tls.key"], "key without cert: write the certificate's file too, or neither for a generated certificate")
-	}
+	r.checkPair("tls.", files, "a generated certificate")
 	if files.ClientCA != "" {
 		r.readCA(r.set["tls.client_ca"], files.ClientCA)
 		return
 	}
 	for _, v := range r.needClientCA {
 		r.fail(v, "x509 needs the authority that signs the clients' certificates: write its file as client_ca below tls")
+	}
+}
+
+// checkPair tries the files of a certificate and its key, which are the keys cert and key of a section; without is what there is
+// without them.
+func (r *configReader) checkPair(section string, files certificateFiles, without string) {
+	switch {
+	case files.Cert != "" && files.Key != "":
+		if _, err := tls.LoadX509KeyPair(files.Cert, files.Key); err != nil {
+			r.fail(r.set[section+"cert"], "%s with %s: %v", files.Cert, filepath.Base(files.Key), err)
+		}
+	case files.Cert != "":
+		r.fail(r.set[section+"cert"], "cert without key: write the key's file too, or neither for %s", without)
+	case files.Key != "":
+		r.fail(r.set[section+"key"], "key without cert: write the certificate's file too, or neither for %s", without)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ const healthTimeout = 3 * time.Second
 func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	fs := newFlags("health", "--config FILE | --admin ADDR [--live] [--timeout TIME]", healthAbout, stdout)
 	file := fs.String("config", "", "the configuration `FILE` of the seqgate (or SEQGATE_CONFIG)")
-	addr := fs.String("admin", "", "the admin `ADDR` of the seqgate, host:port or unix:/path, instead of a file")
+	addr := fs.String("admin", "", "the admin `ADDR` of the seqgate, host:port, unix:/path or https://host:port, instead of a file")
 	live := fs.Bool("live", false, "ask whether it lives, also while it stops and takes no more clients")
 	timeout := fs.Duration("timeout", healthTimeout, "the `TIME` that the answer may take")
 	if err := parseOnly(fs, args); err != nil {
@@ -34,10 +35,10 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	listen := ""
+	at, listen := Admin{Listen: *addr}, ""
 	if *addr == "" {
 		var err error
-		if *addr, listen, err = healthAddresses(cmp.Or(*file, os.Getenv("SEQGATE_CONFIG")), os.Getenv); err != nil {
+		if at, listen, err = healthAddresses(cmp.Or(*file, os.Getenv("SEQGATE_CONFIG")), os.Getenv); err != nil {
 			return err
 		}
 	}
@@ -46,8 +47,8 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		ask = "/livez"
 	}
 	err := errNoAdmin
-	if *addr != "" {
-		_, err = newAdminClient(Admin{Listen: *addr}).ask(ctx, http.MethodGet, ask)
+	if at.Listen != "" {
+		err = askHealth(ctx, at, ask)
 	}
 	if listen != "" && (err == errNoAdmin || errors.Is(err, syscall.ECONNREFUSED)) {
 		err = greeted(ctx, listen)
@@ -61,20 +62,36 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 
 var errNoAdmin = errors.New("the configuration has neither an admin address nor one for clients")
 
-// healthAddresses gives the admin address of a configuration, "" for none, and the first one for clients. Other mistakes in
+// askHealth asks at the admin address. The certificate is not verified: nothing secret is sent, and one that is just renewed, or
+// whose files are broken, does not make seqgate ill.
+func askHealth(ctx context.Context, at Admin, page string) error {
+	if at.TLS.Cert != "" {
+		at = Admin{Listen: "https://" + reachable(at.Listen)}
+	}
+	at.Password = ""
+	client, err := newAdminClient(at)
+	if err != nil {
+		return err
+	}
+	client.transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
+	_, err = client.ask(ctx, http.MethodGet, page)
+	return err
+}
+
+// healthAddresses gives the admin address of a configuration, an empty one for none, and the first one for clients. Other mistakes in
 // it, and variables that only seqgate itself is given, do not matter.
-func healthAddresses(file string, getenv func(string) string) (admin, listen string, err error) {
+func healthAddresses(file string, getenv func(string) string) (at Admin, listen string, err error) {
 	if file == "" {
-		return "", "", usagef("no configuration: give --config FILE or --admin ADDR")
+		return at, "", usagef("no configuration: give --config FILE or --admin ADDR")
 	}
 	cfg, err := readTolerantly(file, getenv)
 	if err != nil {
-		return "", "", err
+		return at, "", err
 	}
 	if len(cfg.Listen) > 0 {
 		listen = cfg.Listen[0]
 	}
-	return cfg.Admin.Listen, listen, nil
+	return cfg.Admin, listen, nil
 }
 
 // reachable is the address at which this machine reaches what listens on addr.

@@ -97,6 +97,10 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 	if err != nil {
 		return err
 	}
+	adminCertificates, err := newAdminCertificates(cfg.Admin, log)
+	if err != nil {
+		return err
+	}
 	generators, endWorkers, err := openGenerators(cfg, log)
 	if err != nil {
 		return err
@@ -118,7 +122,7 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 		return err
 	}
 	schema.takes = server
-	file := &reloadedConfig{cfg: cfg, log: log, level: level, server: server, sequences: sequences, peers: keyedSequences.peers, files: []reloader{certificates, schema}}
+	file := &reloadedConfig{cfg: cfg, log: log, level: level, server: server, sequences: sequences, peers: keyedSequences.peers, files: []reloader{certificates, adminCertificates, schema}}
 	warnOfEnds(cfg.VSchema, time.Now(), log)
 	if keyedSequences.address = cfg.advertised(listeners); keyedSequences.address == "" && cfg.hasKeyed() {
 		log.Warn("no other seqgate can ask this one for values of keyed sequences, and gets none of the keys that this one counts: set advertise to the address at which they reach it")
@@ -132,11 +136,11 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 	history, stopHistory := keepHistory(ctx, cfg.Admin, server, sequences)
 	defer stopHistory()
 	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(admin.Config{
-		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: certificates.counts,
+		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: bothCounts(certificates, adminCertificates),
 		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(generators), Version: version(),
 		API: api.counts, Reload: file.reloadAll, Kill: server.Kill,
 		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg), Health: servers.Statuses,
-	}), log)
+	}), adminCertificates, log)
 	if err != nil {
 		return err
 	}
@@ -194,7 +198,7 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 
 // serveAdmin serves health and the state of sequences over HTTP, if that is
 // configured. It goes on while sessions drain, so that /readyz can tell.
-func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() error, err error) {
+func serveAdmin(cfg Admin, handler http.Handler, shown *certificates, log *slog.Logger) (stop func() error, err error) {
 	if cfg.Listen == "" {
 		return func() error { return nil }, nil
 	}
@@ -204,6 +208,10 @@ func serveAdmin(cfg Admin, handler http.Handler, log *slog.Logger) (stop func() 
 	}
 	h := &http.Server{Handler: admin.Guard(cfg.Password, handler), ReadHeaderTimeout: adminTimeout, IdleTimeout: time.Minute}
 	limited := limitListener(l, adminConnections, h)
+	if shown != nil {
+		limited = tls.NewListener(limited, shown.config())
+		h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug) // of clients that break off in a handshake
+	}
 	var group errgroup.Group
 	group.Go(func() error {
 		if err := h.Serve(limited); !errors.Is(err, http.ErrServerClosed) {
