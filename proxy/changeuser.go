@@ -52,7 +52,7 @@ func (s *session) changeUser() error {
 	if err != nil {
 		return errors.Join(errLoginFailed, err, s.report(err))
 	}
-	s.peer = isPeer(change.Attributes)
+	s.peer, s.provenPeer = peerOf(change.Attributes, keyspace)
 	s.srv.mu.Lock() // who kills it looks at these
 	s.keyspace, s.user = keyspace, change.User
 	s.routeTo(whole, database)
@@ -143,7 +143,7 @@ func (x *executor) verifyChange(change handshake.ChangeUser, sequence byte, keys
 	if err != nil {
 		return err
 	}
-	login.Charset, login.Attributes = change.Charset, change.Attributes
+	login.Charset, login.Attributes = change.Charset, passedOn(change.Attributes)
 	ctx, cancel := context.WithTimeout(x.ctx, x.srv.settings().HandshakeTimeout)
 	defer cancel()
 	back, err := x.srv.connect(ctx, keyspace, login)

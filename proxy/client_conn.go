@@ -22,7 +22,8 @@ type clientConn struct {
 	id          uint32 // as the client knows its connection
 	salt        []byte // that proofs of a password begin with, for COM_CHANGE_USER
 	frontSecure bool   // a password may be sent on it as it is
-	peer        bool   // the client is another seqgate
+	peer        bool   // the client says that it is another seqgate
+	provenPeer  bool   // ... of the same account at the servers
 	leave       func() // gives the user's place back
 	values      lastValues
 	unwatch     func()      // ends the watch for its end

@@ -203,6 +203,7 @@ func (i *IDs) Take(ctx context.Context, n int64) (TakenIDs, error) {
 		return TakenIDs{}, err
 	}
 	run, err := seq.Next(ctx, n)
+	i.server.discard(i.sequence, err)
 	return TakenIDs{Run: run}, err
 }
 

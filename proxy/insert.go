@@ -319,7 +319,17 @@ func (f *filler) nextRange(b *Binding, n int64) (sequence.Range, error) {
 	if err != nil {
 		return sequence.Range{}, err
 	}
-	return seq.Next(f.spanContext(), n)
+	ids, err := seq.Next(f.spanContext(), n)
+	f.srv.discard(b.Sequence, err)
+	return ids, err
+}
+
+// discard drops what was opened as a sequence and is none: a table that counts by key, say. It would stay in memory, in the
+// metrics and on the page.
+func (s *Server) discard(name sequence.Name, err error) {
+	if errors.Is(err, sequence.ErrNotSequence) {
+		s.cfg.Sequences.Discard(name)
+	}
 }
 
 func columnFull(b *Binding, id int64) error {

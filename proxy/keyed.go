@@ -14,10 +14,6 @@ import (
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
-// PeerAttribute is the connection attribute by which a seqgate says that it asks
-// for a value in another one's name.
-const PeerAttribute = "seqgate_peer"
-
 // keyColumn is the column that chooses the counter of a keyed sequence.
 type keyColumn struct {
 	name string // empty: the sequence counts the whole table

@@ -12,7 +12,8 @@ type lastValues struct {
 	of     map[sequence.Name]int64
 	latest sequence.Name // the sequence that the latest of all is from
 
-	may map[sequence.Name]bool // those that the account may take values from: see mayTake
+	may   map[sequence.Name]bool // those that the account may take values from: see mayTake
+	mayAs *Account               // of the connection with which that was asked: another one may be another account's, behind a reload
 }
 
 // noteValue notes the last value that the session got from a sequence.

@@ -203,7 +203,6 @@ func (l *login) session() *session {
 		salt:        l.greeting.Salt,
 		frontSecure: l.front.Secure(),
 		leave:       l.leave,
-		peer:        isPeer(l.response.Attributes),
 	}
 	server := &serverConn{
 		srv: l.srv, ctx: l.srv.ctx, log: log, trace: trace,
@@ -218,6 +217,7 @@ func (l *login) session() *session {
 		mariaDB:      isMariaDB(l.back.Version),
 	}
 	s := newSession(client, server)
+	s.peer, s.provenPeer = peerOf(l.response.Attributes, l.keyspace)
 	s.countFront()
 	s.countBack()
 	s.noteAccount()
@@ -228,11 +228,6 @@ func (l *login) session() *session {
 	}
 	s.state = sessionState{database: l.database, databaseKnown: isPlainName(l.database), lastIDKnown: true}
 	return s
-}
-
-// isPeer reports whether connection attributes are those of another seqgate.
-func isPeer(attributes []byte) bool {
-	return handshake.ParseAttributes(attributes)[PeerAttribute] != ""
 }
 
 // compressedFor gives the connection that follows a login with these flags. Of two

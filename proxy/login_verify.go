@@ -96,7 +96,7 @@ func (l *login) connectTo(ctx context.Context, k *Keyspace, database string) (er
 	}
 	l.login = backend.Login{User: account.User, Password: account.Password, Database: database,
 		Capabilities: l.response.Capabilities & l.announced, Charset: l.response.Charset,
-		Attributes: l.response.Attributes, Encrypted: l.front.Encrypted()}
+		Attributes: passedOn(l.response.Attributes), Encrypted: l.front.Encrypted()}
 	l.back, err = l.srv.connect(ctx, k, l.login)
 	return err
 }

@@ -28,7 +28,7 @@ var takingRights = []string{"insert", "update", "references"}
 // as many as an INSERT has rows.
 func (x *executor) checkCount(n *nextPlan) error {
 	most := x.srv.settings().MaxValues
-	if n.count <= most || x.peer && n.keyed {
+	if n.count <= most || x.provenPeer && n.keyed {
 		return nil
 	}
 	return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf(
@@ -36,10 +36,13 @@ func (x *executor) checkCount(n *nextPlan) error {
 		n.count, n.name, most))
 }
 
-// mayTake asks the server, once for each sequence of a session, whether the client's account may use the sequence's table. With
+// mayTake asks the server, once for each sequence of a session's connection, whether the client's account may use the sequence's table. With
 // an account of the client's own that is only known in the client's session. A table that is not there is made when it is used, or lies on servers where only seqgate has
 // an account.
 func (x *executor) mayTake(name sequence.Name) error {
+	if as := x.account.Load(); as != x.values.mayAs {
+		x.values.may, x.values.mayAs = nil, as
+	}
 	if x.values.may[name] {
 		return nil
 	}

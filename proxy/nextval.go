@@ -111,6 +111,7 @@ func (x *executor) nextValues(n nextPlan) (sequence.Range, error) {
 	if errors.Is(err, sequence.ErrNoTable) || errors.Is(err, sequence.ErrNotSequence) {
 		x.srv.catalog.doubt(x.keyspace, n.name)
 	}
+	x.srv.discard(n.name, err)
 	x.noteIDs(ids.N)
 	return ids, err
 }

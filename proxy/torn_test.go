@@ -31,7 +31,7 @@ func TestNoRowPassesWhileTablesChange(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+			servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
 				g := newGate(t, s, gateOptions{vschema: test.vschema})
 				createSequence(t, g.direct, "t_seq", firstFilled, 1000)
 				exec(t, g.direct, append([]string{"CREATE TABLE t" + create}, test.before...)...)

@@ -68,3 +68,11 @@ func (r *Registry) Given(name Name) int64 {
 	}
 	return given
 }
+
+// Discard ends the sequence of that name if it never gave an id: what has that name is none. The next [Registry.Get] opens it
+// anew. What is known of drops stays.
+func (r *Registry) Discard(name Name) {
+	if s := (*r.sequences.Load())[name]; s != nil && s.given.Load() == 0 {
+		r.end(name)
+	}
+}

@@ -215,7 +215,7 @@ func (p *peers) pool(addr, keyspace string) (*peerPool, error) {
 		cfg.User, cfg.Passwd = p.first.Name, p.first.Password
 	}
 	cfg.TLSConfig, cfg.MultiStatements = "preferred", true // each seqgate has a certificate of its own
-	cfg.ConnectionAttributes = proxy.PeerAttribute + ":1"
+	cfg.ConnectionAttributes = proxy.PeerAttribute + ":" + proxy.PeerProof(k.Shards[0].DSN.Passwd)
 	cfg.Timeout, cfg.Logger = time.Second, &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
