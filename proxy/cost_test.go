@@ -76,7 +76,7 @@ func testAllocations(t *testing.T, g *gate, sql string) {
 	}
 	want := answerOf(t, c, query)
 	got := make([]byte, len(want))
-	const batches, statements = 20, 100
+	const batches, statements = 100, 20
 	run := func() {
 		if _, err := c.Write(query); err != nil {
 			t.Fatal(err)
