@@ -8,12 +8,12 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// severally is a statement that several legs run, on all of them or on none.
-type severally struct {
-	legs    []*executor
-	inOrder bool              // the first leg does it before the others: so rows that are the same everywhere are locked in one order
-	send    func(i int) error // sends it to a leg
-	receive func(i int) error // reads the leg's answer whole
+// onEachOf is a statement that several connections run, on all of them or on none.
+type onEachOf struct {
+	conns   []*executor
+	inOrder bool              // the first connection does it before the others: so rows that are the same everywhere are locked in one order
+	send    func(i int) error // sends it to a connection
+	receive func(i int) error // reads the connection's answer whole
 	done    func() error      // called when all have done it, before anything ends
 }
 
@@ -21,9 +21,9 @@ type severally struct {
 const statementSavepoint = "seqgate_statement"
 
 // atomic runs a statement in a transaction of its own, or behind a savepoint in the
-// client's. Where the client's loses a leg's connection it cannot go on: it is left
+// client's. Where the client's loses a connection's connection it cannot go on: it is left
 // open, and the session ends, as it would on one server.
-func (r *router) atomic(q severally) error {
+func (r *router) atomic(q onEachOf) error {
 	if !r.tx.open && r.autocommit() {
 		return r.inOwnTransaction(q)
 	}
@@ -31,44 +31,44 @@ func (r *router) atomic(q severally) error {
 	if err == nil || isConnectionFailure(err) {
 		return err
 	}
-	return r.undoStatement(q.legs, err)
+	return r.undoStatement(q.conns, err)
 }
 
 // inOwnTransaction runs a statement in a transaction of its own. XA START may be
 // refused, and the statement would be one of its own then: it is awaited.
-func (r *router) inOwnTransaction(q severally) (err error) {
+func (r *router) inOwnTransaction(q onEachOf) (err error) {
 	r.tx = transaction{open: true, begin: startTransaction}
-	for _, leg := range q.legs {
-		leg.begun = true
+	for _, conn := range q.conns {
+		conn.begun = true
 	}
 	begin := r.beginText
 	if r.xa() {
-		err, begin = everywhere(q.legs, begin), nil
+		err, begin = everywhere(q.conns, begin), nil
 	}
 	if err == nil {
 		err = q.run(begin)
 	}
 	if err == nil {
 		err = r.commit()
-		r.rollback() // what is still open, if a leg was lost
+		r.rollback() // what is still open, if a connection was lost
 		return err
 	}
 	var before *beforeError
-	if errors.As(err, &before) && before.done && before.leg.answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
-		err = mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf("%s began no transaction (%v), and did its part of the statement; check the rows there", before.leg.keyspace, before.error))
+	if errors.As(err, &before) && before.done && before.conn.answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
+		err = mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf("%s began no transaction (%v), and did its part of the statement; check the rows there", before.conn.keyspace, before.error))
 	}
 	r.rollback()
 	return err
 }
 
-// undoStatement takes back what a statement that failed with err did on legs within
+// undoStatement takes back what a statement that failed with err did on connections within
 // the client's transaction. Where that cannot be done, as one of the servers has ended
 // the transaction or set no savepoint, all of it is rolled back; where one is lost it
 // stays open, so that COMMIT fails.
-func (r *router) undoStatement(legs []*executor, err error) error {
+func (r *router) undoStatement(conns []*executor, err error) error {
 	var before *beforeError
 	if !errors.As(err, &before) {
-		undone := everywhere(legs, always("ROLLBACK TO SAVEPOINT "+statementSavepoint))
+		undone := everywhere(conns, always("ROLLBACK TO SAVEPOINT "+statementSavepoint))
 		if undone == nil || isConnectionFailure(undone) {
 			return errors.Join(err, undone)
 		}
@@ -92,50 +92,50 @@ func rolledBack(err error) error {
 type beforeError struct {
 	error
 	done bool      // the statement itself was not refused
-	leg  *executor // where it was done
+	conn *executor // where it was done
 }
 
 func (e *beforeError) Unwrap() error { return e.error }
 
 // run runs the statement, with another one before it if there is one.
-func (q *severally) run(before func(*executor) string) error {
+func (q *onEachOf) run(before func(*executor) string) error {
 	if err := q.exchange(before); err != nil {
 		return err
 	}
 	return q.done()
 }
 
-// exchange sends the statement to all legs, with another one before it if there is one,
+// exchange sends the statement to all connections, with another one before it if there is one,
 // and reads all answers then. The error is the first, or one of a connection, which is
 // given up.
-func (q *severally) exchange(before func(*executor) string) error {
+func (q *onEachOf) exchange(before func(*executor) string) error {
 	if !q.inOrder {
-		return q.exchangeOn(0, len(q.legs), before)
+		return q.exchangeOn(0, len(q.conns), before)
 	}
 	if before != nil {
-		if err := everywhere(q.legs, before); err != nil {
+		if err := everywhere(q.conns, before); err != nil {
 			return &beforeError{error: err}
 		}
 	}
 	if err := q.exchangeOn(0, 1, nil); err != nil {
 		return err
 	}
-	return q.exchangeOn(1, len(q.legs), nil)
+	return q.exchangeOn(1, len(q.conns), nil)
 }
 
-// exchangeOn is exchange with the legs from the first to before the last.
-func (q *severally) exchangeOn(first, last int, before func(*executor) string) error {
-	owed := make([]int, len(q.legs)) // answers
+// exchangeOn is exchange with the connections from the first to before the last.
+func (q *onEachOf) exchangeOn(first, last int, before func(*executor) string) error {
+	owed := make([]int, len(q.conns)) // answers
 	var failed error
 	for i := first; i < last; i++ {
-		leg := q.legs[i]
-		leg.boundary, leg.sent, leg.answer.Failed = false, false, false
+		conn := q.conns[i]
+		conn.boundary, conn.sent, conn.answer.Failed = false, false, false
 		if before != nil {
-			if failed = leg.sendText(before(leg)); failed != nil {
+			if failed = conn.sendText(before(conn)); failed != nil {
 				break
 			}
 			owed[i]++
-			leg.call.ahead++ // both in one round trip
+			conn.call.ahead++ // both in one round trip
 		}
 		if failed = q.send(i); failed != nil {
 			break
@@ -151,54 +151,54 @@ func (q *severally) exchangeOn(first, last int, before func(*executor) string) e
 	return failed
 }
 
-// collect reads the answers that a leg owes.
-func (q *severally) collect(i, owed int, before bool) error {
-	leg := q.legs[i]
+// collect reads the answers that a connection owes.
+func (q *onEachOf) collect(i, owed int, before bool) error {
+	conn := q.conns[i]
 	var first, answered error
 	if before && owed > 0 {
 		owed--
-		first = leg.drop(wire.ShapeResults)
+		first = conn.drop(wire.ShapeResults)
 	}
 	asked := owed > 0 && !isConnectionFailure(first)
 	if asked {
-		leg.sent = true // not as answerOK: out, which says whether more follows, is the client's where the leg is its own
+		conn.sent = true // not as answerOK: out, which says whether more follows, is the client's where the connection is its own
 		answered = q.receive(i)
 	}
 	for _, err := range []error{first, answered} {
 		if isConnectionFailure(err) {
-			leg.lose()
+			conn.lose()
 			return err
 		}
 	}
-	leg.boundary = true
+	conn.boundary = true
 	if first != nil {
-		return &beforeError{first, asked && answered == nil, leg}
+		return &beforeError{first, asked && answered == nil, conn}
 	}
 	return answered
 }
 
 func always(sql string) func(*executor) string { return func(*executor) string { return sql } }
 
-// everywhere runs a statement of seqgate's own on several legs at once. It gives the
+// everywhere runs a statement of seqgate's own on several connections at once. It gives the
 // first error when all have answered. A connection that fails is given up.
-func everywhere(legs []*executor, text func(*executor) string) error {
+func everywhere(conns []*executor, text func(*executor) string) error {
 	var first error
 	sent := 0
-	for _, leg := range legs {
-		if leg.legEnded() { // not by another connection
-			first = errLegEnded
+	for _, conn := range conns {
+		if conn.hasEnded() { // not by another connection
+			first = errShardLost
 			break
 		}
-		if first = leg.sendText(text(leg)); first != nil {
-			leg.lose()
+		if first = conn.sendText(text(conn)); first != nil {
+			conn.lose()
 			break
 		}
 		sent++
 	}
-	for _, leg := range legs[:sent] {
-		err := leg.drop(wire.ShapeResults)
+	for _, conn := range conns[:sent] {
+		err := conn.drop(wire.ShapeResults)
 		if isConnectionFailure(err) {
-			leg.lose()
+			conn.lose()
 		}
 		if err != nil && first == nil {
 			first = err

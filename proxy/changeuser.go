@@ -150,7 +150,7 @@ func (x *executor) verifyChange(change handshake.ChangeUser, sequence byte, keys
 	if err != nil {
 		return err
 	}
-	former, lost := x.conn, x.lost
+	former, lost := x.backend, x.lost
 	x.adopt(back, login)
 	if !lost {
 		_ = former.Quit() // it is not needed any more

@@ -29,11 +29,11 @@ type clientConn struct {
 	unwatch     func()      // ends the watch for its end
 	killed      atomic.Bool // another client has asked to end the session
 
-	out    sender
-	packet []byte // a reply's, reused
-	tally  tally
-	trace  *tracing // nil: nobody is told
-	slow   slowLog
+	out        sender
+	packet     []byte // a reply's, reused
+	statistics statistics
+	trace      *tracing // nil: nobody is told
+	slow       slowLog
 
 	loggedIn     time.Time           // when the client had logged in
 	lastCommand  byte                // that the client sent; 0 for none yet

@@ -134,7 +134,7 @@ func (s *session) resetConnection() error {
 		return err
 	}
 	s.beginAnew(sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown})
-	s.tally.kinds = nil
+	s.statistics.kinds = nil
 	return nil
 }
 

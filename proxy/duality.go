@@ -29,7 +29,7 @@ type dualityViews struct {
 
 // dualityUpdates gives the views that an UPDATE of this session may insert rows through.
 func (f *filler) dualityUpdates() ([]dualityView, error) {
-	if f.mariaDB || !hasDuality(f.conn.Version) {
+	if f.mariaDB || !hasDuality(f.backend.Version) {
 		return nil, nil
 	}
 	return f.srv.catalog.dualityViews(f.ctx, f.keyspace, f.targetsShard())

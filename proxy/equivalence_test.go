@@ -166,10 +166,10 @@ func fold(text string) string {
 	return strings.NewReplacer("é", "e", "ï", "i", "ß", "ss").Replace(strings.ToLower(text))
 }
 
-// tally counts what became of the statements of each kind.
-type tally map[string]*struct{ run, refused, failed int }
+// statistics counts what became of the statements of each kind.
+type statistics map[string]*struct{ run, refused, failed int }
 
-func (c tally) of(kind string) *struct{ run, refused, failed int } {
+func (c statistics) of(kind string) *struct{ run, refused, failed int } {
 	if c[kind] == nil {
 		c[kind] = new(struct{ run, refused, failed int })
 	}
@@ -183,7 +183,7 @@ func TestEquivalence(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPair(t, s, 4)
-		counts := make(tally)
+		counts := make(statistics)
 		for i := range *equivalenceRounds {
 			seed := *equivalenceSeed + uint64(i)
 			t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { p.round(t, seed, counts) })
@@ -200,7 +200,7 @@ func TestEquivalence(t *testing.T) {
 
 // round runs statements on fresh rows. It ends with the first difference, after
 // which the rows may differ too.
-func (p *pair) round(t *testing.T, seed uint64, counts tally) {
+func (p *pair) round(t *testing.T, seed uint64, counts statistics) {
 	g := &grammar{Rand: rand.New(rand.NewPCG(seed, 0))}
 	p.fill(t, g)
 	single, sharded := conn(t, openDSN(t, p.dsn)), conn(t, p.gate.open(t, "customer", ""))
@@ -242,7 +242,7 @@ func (k *known) note(s statement, got outcome) {
 // compare runs a statement on both, gives the outcome on the shards, and reports
 // whether they are equal.
 // Ids that seqgate gave are what the unsharded database is told to go on from.
-func (p *pair) compare(t *testing.T, single, sharded *sql.Conn, s statement, counts tally) (got outcome, ok bool) {
+func (p *pair) compare(t *testing.T, single, sharded *sql.Conn, s statement, counts statistics) (got outcome, ok bool) {
 	t.Helper()
 	c := counts.of(s.kind)
 	c.run++

@@ -403,7 +403,7 @@ func fakeSession(tb testing.TB, srv *Server, capabilities uint32, mariaDB bool, 
 	front, back := &fakeClient{in: stream, piece: piece}, newFakeBackend(tb)
 	client := &clientConn{srv: srv, ctx: srv.ctx, log: srv.log, front: wire.NewConn(front), leave: func() {}}
 	server := &serverConn{srv: srv, ctx: srv.ctx, log: srv.log, keyspace: srv.cfg.Keyspaces["main"], back: wire.NewConn(back),
-		capabilities: uint64(capabilities), mariaDB: mariaDB, boundary: true, conn: &backend.Conn{Conn: back}}
+		capabilities: uint64(capabilities), mariaDB: mariaDB, boundary: true, backend: &backend.Conn{Conn: back}}
 	s := newSession(client, server)
 	s.state = sessionState{database: "main", databaseKnown: true, lastIDKnown: true}
 	back.session = s

@@ -32,7 +32,7 @@ func (f *filler) planRead(p plan, sql []byte, prepared bool) (plan, error) {
 		}
 	}
 	if asks := !f.state.environmentKnown || !f.state.lastIDKnown; asks && f.state.databaseKnown && readsDiagnostics(sql) {
-		return f.planUnasked(p, sql)
+		return f.planWithoutProbe(p, sql)
 	}
 	if err := f.know(); err != nil {
 		return p, err
@@ -131,9 +131,9 @@ func readsDiagnostics(sql []byte) bool {
 	return mentionsAny(sql, "row_count", "found_rows", "warning_count", "error_count")
 }
 
-// planUnasked judges such a statement by its table alone, without asking the
+// planWithoutProbe judges such a statement by its table alone, without asking the
 // session for its settings: it passes when the table has no sequence.
-func (f *filler) planUnasked(p plan, sql []byte) (plan, error) {
+func (f *filler) planWithoutProbe(p plan, sql []byte) (plan, error) {
 	m := parser.Mode{MariaDB: f.mariaDB}
 	if f.state.environmentKnown {
 		m = f.state.mode
@@ -481,11 +481,11 @@ func (x *executor) replyOK(ok wire.OK) error {
 // in front of a cluster, where outside may be another node.
 // rows is what ROW_COUNT() gives behind the statement.
 func (f *filler) probe(p *fillPlan, t target, rows int64) uint64 {
-	patience := time.Second
-	if f.inLegTransaction() {
-		patience = 100 * time.Millisecond
+	deadlines := time.Second
+	if f.hasTransaction() {
+		deadlines = 100 * time.Millisecond
 	}
-	ctx, cancel := context.WithTimeout(f.ctx, patience)
+	ctx, cancel := context.WithTimeout(f.ctx, deadlines)
 	defer cancel()
 	err := errOtherServer
 	if !f.srv.clusters.has(ctx, f.keyspace) {

@@ -104,14 +104,14 @@ func (s *Server) end(ctx context.Context, t killTarget, query bool) error {
 		return nil
 	}
 	if t.router != nil {
-		return t.router.killLegs(ctx, query)
+		return t.router.killConns(ctx, query)
 	}
 	db, err := s.asking(t.keyspace, t.account)
 	if err == nil {
 		err = t.session.thread().kill(ctx, db, query)
 	}
 	if errors.Is(err, errOtherServer) || errors.Is(err, errUnsure) && !query {
-		t.session.cutLeg(threadID)
+		t.session.cutThread(threadID)
 		err = nil
 	}
 	return err

@@ -24,7 +24,7 @@ func (s *Server) Kill(ctx context.Context, id uint64, query bool) (found bool, e
 	case query:
 		return true, fmt.Errorf("the server did not end the statement of session %d: %w", id, err)
 	}
-	t.session.cutLeg(threadID)
+	t.session.cutThread(threadID)
 	wire.Interrupt(t.client) // which may wait between two statements
 	return true, nil
 }

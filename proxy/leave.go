@@ -37,7 +37,7 @@ func (c *clientConn) behindStatement() bool {
 		return false
 	}
 	switch {
-	case c.tally.kind == meter.Set, c.tally.kind == meter.Prepare: // what follows relies on it
+	case c.statistics.kind == meter.Set, c.statistics.kind == meter.Prepare: // what follows relies on it
 		return false
 	case c.looked, len(c.cursors) > 0:
 		return false
@@ -45,7 +45,7 @@ func (c *clientConn) behindStatement() bool {
 	return true
 }
 
-// looks are the statements with which pools look at a connection before they lend it,
+// looks are the statements with which pools look at a connection before they withSessionVariables it,
 // and nobody else asks anything.
 var looks = [][]byte{[]byte("SELECT 1"), []byte("SELECT 1 FROM DUAL")}
 
@@ -87,8 +87,8 @@ func (s *session) noteCursor() {
 // answered reports whether the server's latest answer has this flag of its status. Of a
 // client in front of shards it is that of any of them: then a cursor may count for too long.
 func (s *session) answered(flag uint16) bool {
-	for _, leg := range s.allLegs() {
-		if leg.answer.Status&flag != 0 {
+	for _, conn := range s.allConns() {
+		if conn.answer.Status&flag != 0 {
 			return true
 		}
 	}

@@ -209,7 +209,7 @@ func (l *login) session() *session {
 		keyspace:     l.keyspace,
 		client:       l.greeting.ThreadID,
 		back:         wire.NewConn(l.back.Conn),
-		conn:         l.back,
+		backend:      l.back,
 		capabilities: flags,
 		secure:       (&handshake.Conn{Conn: l.back.Conn}).Secure(),
 		login:        l.login,

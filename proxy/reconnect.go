@@ -34,7 +34,7 @@ func (s *session) nothingToLose(told bool) bool {
 func (s *session) noteKnown() {
 	owner := s.serverConn
 	if s.router != nil {
-		owner = s.router.lastIDLeg().serverConn
+		owner = s.router.lastIDConn().serverConn
 	}
 	s.knewLastID = owner.state.lastIDKnown
 }
@@ -79,7 +79,7 @@ func (s *session) refuseLostID(sql []byte) error {
 	var id uint64
 	var err error
 	if s.router != nil {
-		id, err = s.router.knownLastID(s.router.lastIDLeg())
+		id, err = s.router.knownLastID(s.router.lastIDConn())
 	} else {
 		err = s.knowLastID()
 		id = s.state.lastID
@@ -115,8 +115,8 @@ func (c *serverConn) lose() {
 // it at once: it comes with a statement that was looked at before.
 func (s *session) reconnect(c *serverConn) error {
 	r := s.router
-	if r != nil && (c.inLegTransaction() || r.settings.ahead != nil && c == r.settings.ahead.serverConn) {
-		return errLegEnded // another one has nothing of it
+	if r != nil && (c.hasTransaction() || r.settings.ahead != nil && c == r.settings.ahead.serverConn) {
+		return errShardLost // another one has nothing of it
 	}
 	login, err := c.loginAt(c.keyspace, s.user, c.state.database)
 	if err != nil {
@@ -164,7 +164,7 @@ func lacking(keyspace, other string, flags uint64) error {
 // adopt goes over to another backend connection.
 func (f *serverConn) adopt(back *backend.Conn, login backend.Login) {
 	f.exchangeBack(back.Conn)
-	f.conn, f.login, f.lost = back, login, false
+	f.backend, f.login, f.lost = back, login, false
 	f.noteAccount()
 	f.threadID.Store(back.ThreadID)
 	f.answer.Status = back.Status
@@ -182,11 +182,11 @@ func (c *serverConn) giveBack() error {
 	case !whole:
 		return c.back.Close() // the bytes of a QUIT could complete a command that was cut
 	case c.pool() == nil || c.unpoolable.Load() || c.halfClosed || c.ends.backEnded.Load():
-		return c.conn.Quit()
+		return c.backend.Quit()
 	case c.used:
-		c.pool().Put(c.conn)
+		c.pool().Put(c.backend)
 	default:
-		c.pool().PutUnused(c.conn)
+		c.pool().PutUnused(c.backend)
 	}
 	return nil
 }

@@ -205,7 +205,7 @@ func TestRoutedLastIDAfterLoss(t *testing.T) {
 				c := conn(t, g.open(t, "customer", ""))
 				exec(t, c, "INSERT INTO user (n) VALUES (7), (7), (7), (7), (7), (7), (7), (7)")
 				want := insertID(t, c, "INSERT INTO user (n) VALUES (7)")
-				loseLegs(t, g)
+				loseConns(t, g)
 				var got int64
 				if err := c.QueryRowContext(t.Context(), look).Scan(&got); err == nil && got != want {
 					t.Errorf("%s: got %d, want %d or an error", look, got, want)

@@ -17,22 +17,22 @@ func (r *router) defineEverywhere(shards []*Keyspace, p *route.Plan, attributes,
 	if err := r.commit(); err != nil { // as each server does
 		return err
 	}
-	legs, err := r.legsBy(r.connectedLeg, shards)
+	conns, err := r.connsBy(r.connectedConn, shards)
 	if err != nil {
 		return err
 	}
 	defer r.s.srv.catalog.Forget()
-	for _, leg := range legs {
-		leg.boundary, leg.sent = false, true
-		if err := leg.sendPart(attributes, p.AppendSQL(nil, sql, false, r.databaseAt(leg.keyspace))); err != nil {
+	for _, conn := range conns {
+		conn.boundary, conn.sent = false, true
+		if err := conn.sendPart(attributes, p.AppendSQL(nil, sql, false, r.databaseAt(conn.keyspace))); err != nil {
 			return err
 		}
 	}
-	results := make([]shardResult, len(legs))
-	for i, leg := range legs {
-		results[i] = leg.readDefinition()
+	results := make([]shardResult, len(conns))
+	for i, conn := range conns {
+		results[i] = conn.readDefinition()
 	}
-	return r.tellDefined(legs, results)
+	return r.tellDefined(conns, results)
 }
 
 // shardResult is what one shard says of a statement that defines something.
@@ -72,17 +72,17 @@ func (c *serverConn) readDefinition() (d shardResult) {
 }
 
 // tellDefined answers the client for all shards.
-func (r *router) tellDefined(legs []*executor, results []shardResult) error {
+func (r *router) tellDefined(conns []*executor, results []shardResult) error {
 	var done, failed []string
 	var first error
 	answers := make([]wire.OK, len(results))
 	for i, d := range results {
 		answers[i] = d.ok
 		if d.err == nil {
-			done = append(done, legs[i].keyspace.String())
+			done = append(done, conns[i].keyspace.String())
 			continue
 		}
-		failed = append(failed, legs[i].keyspace.String())
+		failed = append(failed, conns[i].keyspace.String())
 		if first == nil {
 			first = d.err
 		}

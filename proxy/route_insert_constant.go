@@ -28,7 +28,7 @@ func (in *shardedInsert) evaluate() error {
 	if len(all) == 0 || err != nil {
 		return err
 	}
-	home, err := in.r.anyLeg()
+	home, err := in.r.anyConn()
 	if err != nil {
 		return err
 	}

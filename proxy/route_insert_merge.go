@@ -21,7 +21,7 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 	for i := range parts {
 		p := &parts[i]
 		if in.kind == planFill && in.fill.texts == nil {
-			p.leg.tellInserted(&p.fill, in.target(p.leg), &p.ok)
+			p.conn.tellInserted(&p.fill, in.target(p.conn), &p.ok)
 		}
 		if i > 0 && in.reference() {
 			continue // the same rows again
@@ -45,7 +45,7 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 	if in.isNew(all.InsertID) || in.effect&mayChangeLastID != 0 && all.InsertID != 0 {
 		lastID = all.InsertID
 	}
-	r.idLeg = parts[0].leg
+	r.idConn = parts[0].conn
 	r.wantLastID(lastID)
 	if in.stmt.Rows > 1 {
 		all.Rest = info.append(nil)

@@ -9,40 +9,40 @@ import (
 
 // insertPart is what one shard gets of a statement.
 type insertPart struct {
-	leg   *executor
+	conn  *executor
 	shard int
 	last  int      // its last row
 	fill  fillPlan // of its rows
 	ok    wire.OK
 }
 
-func (in *shardedInsert) legs(parts []insertPart) []*executor {
-	legs := make([]*executor, len(parts))
+func (in *shardedInsert) conns(parts []insertPart) []*executor {
+	conns := make([]*executor, len(parts))
 	for i := range parts {
-		legs[i] = parts[i].leg
+		conns[i] = parts[i].conn
 	}
-	return legs
+	return conns
 }
 
-// parts opens the legs of all shards that get a part.
+// parts opens the connections of all shards that get a part.
 func (in *shardedInsert) parts() ([]insertPart, error) {
-	legs := make([]*executor, len(in.targets))
+	conns := make([]*executor, len(in.targets))
 	for i, shard := range in.targets {
-		leg, err := in.r.leg(in.keyspace.Shards[shard])
+		conn, err := in.r.conn(in.keyspace.Shards[shard])
 		if err != nil {
 			return nil, err
 		}
-		legs[i] = leg
+		conns[i] = conn
 	}
-	return in.divide(legs), nil
+	return in.divide(conns), nil
 }
 
-// divide divides the statement among the legs of its targets.
-func (in *shardedInsert) divide(legs []*executor) []insertPart {
+// divide divides the statement among the connections of its targets.
+func (in *shardedInsert) divide(conns []*executor) []insertPart {
 	parts := make([]insertPart, len(in.targets))
 	index := make([]*insertPart, len(in.keyspace.Shards))
 	for i, shard := range in.targets {
-		parts[i] = insertPart{leg: legs[i], shard: shard, fill: in.fill}
+		parts[i] = insertPart{conn: conns[i], shard: shard, fill: in.fill}
 		parts[i].fill.rows = in.stmt.Rows
 		index[shard] = &parts[i]
 	}
@@ -82,27 +82,27 @@ func (p *insertPart) take(row int, open bool, slots []parser.Slot) {
 	}
 }
 
-// severally is the statement on the legs of its parts.
-func (in *shardedInsert) severally(parts []insertPart) severally {
-	legs := in.legs(parts)
-	return severally{
-		legs:    legs,
+// onEachOf is the statement on the connections of its parts.
+func (in *shardedInsert) onEachOf(parts []insertPart) onEachOf {
+	conns := in.conns(parts)
+	return onEachOf{
+		conns:   conns,
 		inOrder: in.reference(),
 		send:    func(i int) error { return in.send(&parts[i]) },
 		receive: func(i int) (err error) {
-			parts[i].ok, err = parts[i].leg.readOK()
+			parts[i].ok, err = parts[i].conn.readOK()
 			return err
 		},
 		done: func() error {
 			if !slices.ContainsFunc(parts, func(p insertPart) bool { return p.ok.Warnings > 0 }) {
 				return nil
 			}
-			return in.r.keepWarnings(legs)
+			return in.r.keepWarnings(conns)
 		},
 	}
 }
 
 func (in *shardedInsert) send(p *insertPart) error {
-	p.leg.scratch = in.appendText(append(p.leg.packetBuffer(), in.attributes...), p)
-	return p.leg.sendPacket(p.leg.scratch)
+	p.conn.scratch = in.appendText(append(p.conn.packetBuffer(), in.attributes...), p)
+	return p.conn.sendPacket(p.conn.scratch)
 }

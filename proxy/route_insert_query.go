@@ -69,23 +69,23 @@ func (q *queryRows) collect(query []byte) error {
 	if err != nil {
 		return err
 	}
-	legs, err := r.legsOf(shards)
+	conns, err := r.connsOf(shards)
 	if err != nil {
 		return err
 	}
-	for _, leg := range legs {
-		if err := leg.before(mayLook); err != nil {
+	for _, conn := range conns {
+		if err := conn.before(mayLook); err != nil {
 			return err
 		}
 	}
-	utf8, err := legs[0].queryRow("SELECT @@character_set_client = 'utf8mb4' LIMIT 1", 1)
+	utf8, err := conns[0].queryRow("SELECT @@character_set_client = 'utf8mb4' LIMIT 1", 1)
 	if err != nil {
 		return err
 	}
 	q.inUTF8 = utf8[0] == "1"
 	// No text is lost in that character set, and no rows by a limit, which is not for
 	// such a query (MySQL manual, "sql_select_limit").
-	return r.lend(legs, func() error { return q.read(legs, p, query) }, lent{"character_set_results", "utf8mb4"}, lent{selectLimit, noLimit})
+	return r.withSessionVariables(conns, func() error { return q.read(conns, p, query) }, sessionVariable{"character_set_results", "utf8mb4"}, sessionVariable{selectLimit, noLimit})
 }
 
 // sourcesOf gives the shards, or the server, that answer a query.
@@ -108,12 +108,12 @@ func (r *router) sourcesOf(p *route.Plan) ([]*Keyspace, error) {
 	return shards, nil
 }
 
-// read reads the rows of all legs. Where they are to be merged by numbers of values, it
+// read reads the rows of all connections. Where they are to be merged by numbers of values, it
 // asks again.
-func (q *queryRows) read(legs []*executor, p *route.Plan, query []byte) error {
+func (q *queryRows) read(conns []*executor, p *route.Plan, query []byte) error {
 	begin := len(q.text)
 	for {
-		several := len(legs) > 1
+		several := len(conns) > 1
 		how, offset, count := &parser.Scatter{}, uint64(0), uint64(math.MaxUint64)
 		if several {
 			how = p.Scatter
@@ -123,9 +123,9 @@ func (q *queryRows) read(legs []*executor, p *route.Plan, query []byte) error {
 			}
 		}
 		plan := p
-		answers := scattered{router: q.r, legs: legs, how: how, offset: offset, count: count, take: q.take,
-			send: func(i int, leg *executor) error {
-				return leg.sendPart([]byte(string(rune(mysql.COM_QUERY))+leg.noAttributes()), plan.AppendSQL(nil, query, several, q.r.databaseAt(leg.keyspace)))
+		answers := scattered{router: q.r, conns: conns, how: how, offset: offset, count: count, take: q.take,
+			send: func(i int, conn *executor) error {
+				return conn.sendPart([]byte(string(rune(mysql.COM_QUERY))+conn.noAttributes()), plan.AppendSQL(nil, query, several, q.r.databaseAt(conn.keyspace)))
 			}}
 		err := answers.answer()
 		var number *merge.NumberError

@@ -16,49 +16,49 @@ func (in *shardedInsert) run() error {
 // table that is not sharded.
 func (in *shardedInsert) runOne(shard int) error {
 	r := in.r
-	leg, err := r.leg(in.keyspace.Shards[shard])
+	conn, err := r.conn(in.keyspace.Shards[shard])
 	if err != nil {
 		return err
 	}
-	r.last = leg
-	return r.on(leg, func() error {
-		defer leg.after(in.effect)
-		return in.answerFrom(leg)
+	r.last = conn
+	return r.on(conn, func() error {
+		defer conn.after(in.effect)
+		return in.answerFrom(conn)
 	})
 }
 
-// answerFrom sends the whole statement to a leg and passes its answer on.
-func (in *shardedInsert) answerFrom(leg *executor) error {
-	if err := in.prepare(leg); err != nil {
+// answerFrom sends the whole statement to a connection and passes its answer on.
+func (in *shardedInsert) answerFrom(conn *executor) error {
+	if err := in.prepare(conn); err != nil {
 		return err
 	}
-	leg.out.composed = true
-	leg.scratch = in.appendText(append(leg.packetBuffer(), in.attributes...), nil)
-	if err := leg.sendPacket(leg.scratch); err != nil {
+	conn.out.composed = true
+	conn.scratch = in.appendText(append(conn.packetBuffer(), in.attributes...), nil)
+	if err := conn.sendPacket(conn.scratch); err != nil {
 		return err
 	}
 	switch in.kind {
 	case planFill:
-		return leg.settleFill(&in.fill, in.target(leg))
+		return conn.settleFill(&in.fill, in.target(conn))
 	case planReport:
-		return leg.settleExplicit(&in.fill, in.target(leg))
+		return conn.settleExplicit(&in.fill, in.target(conn))
 	}
-	return leg.relayResult()
+	return conn.relayResult()
 }
 
-// prepare brings a leg's LAST_INSERT_ID() to where the statement needs it.
-func (in *shardedInsert) prepare(leg *executor) error {
-	leg.left = nil
-	if !leg.state.lastIDKnown {
-		if err := leg.ask(); err != nil {
+// prepare brings a connection's LAST_INSERT_ID() to where the statement needs it.
+func (in *shardedInsert) prepare(conn *executor) error {
+	conn.left = nil
+	if !conn.state.lastIDKnown {
+		if err := conn.ask(); err != nil {
 			return err
 		}
 	}
-	return leg.before(in.effect)
+	return conn.before(in.effect)
 }
 
-func (in *shardedInsert) target(leg *executor) target {
-	return target{leg.keyspace.Database, in.stmt.Table}
+func (in *shardedInsert) target(conn *executor) target {
+	return target{conn.keyspace.Database, in.stmt.Table}
 }
 
 // appendText appends the statement as a shard gets it: with the rows of a part, or all.
@@ -101,24 +101,24 @@ func (in *shardedInsert) runSeveral() error {
 	if err != nil {
 		return err
 	}
-	legs := in.legs(parts)
-	r.several = legs
-	for i := range legs {
-		if err := in.prepare(legs[i]); err != nil {
+	conns := in.conns(parts)
+	r.several = conns
+	for i := range conns {
+		if err := in.prepare(conns[i]); err != nil {
 			return err
 		}
 	}
-	err = r.atomic(in.severally(parts))
+	err = r.atomic(in.onEachOf(parts))
 	for i := range parts {
 		p := &parts[i]
 		if err != nil {
-			p.leg.skipTaken(&in.fill, in.target(p.leg), err)
+			p.conn.skipTaken(&in.fill, in.target(p.conn), err)
 		}
-		p.leg.tellExplicit(&p.fill, in.target(p.leg), p.leg.ownOutcome(&p.fill, p.ok, err))
+		p.conn.tellExplicit(&p.fill, in.target(p.conn), p.conn.ownOutcome(&p.fill, p.ok, err))
 	}
 	if err != nil {
-		for _, leg := range legs {
-			leg.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
+		for _, conn := range conns {
+			conn.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
 		}
 		return err
 	}
@@ -128,11 +128,11 @@ func (in *shardedInsert) runSeveral() error {
 	return r.answer(ok)
 }
 
-// wantLastID says what LAST_INSERT_ID() has to give on all legs.
+// wantLastID says what LAST_INSERT_ID() has to give on all connections.
 func (r *router) wantLastID(id uint64) {
-	for _, leg := range r.legs.all {
-		if !leg.state.lastIDKnown || leg.state.lastID != id {
-			leg.state.lastID, leg.state.lastIDKnown, leg.state.restore = id, true, true
+	for _, conn := range r.conns.all {
+		if !conn.state.lastIDKnown || conn.state.lastID != id {
+			conn.state.lastID, conn.state.lastIDKnown, conn.state.restore = id, true, true
 		}
 	}
 }

@@ -23,11 +23,11 @@ func (r *router) insertUnsharded(k *Keyspace, attributes, sql []byte, m parser.M
 	if !stays {
 		return r.insertFromQuery(attributes, sql, m)
 	}
-	leg, err := r.leg(k)
+	conn, err := r.conn(k)
 	if err != nil {
 		return err
 	}
-	return r.passTo(leg, attributes, text)
+	return r.passTo(conn, attributes, text)
 }
 
 // unshardedText gives the text of the statement for the server of the keyspace that it

@@ -14,25 +14,25 @@ import (
 // connections of those that do not answer, or are not found, are cut off.
 const killLimit = 2 * time.Second
 
-// legThread is a leg's connection as others know it.
-type legThread struct {
-	leg *executor
+// shardThread is a connection's connection as others know it.
+type shardThread struct {
+	conn *executor
 	thread
 }
 
-// killLegs ends the connections of a routed session to its servers, or with query
+// killConns ends the connections of a routed session to its servers, or with query
 // what runs on them, on all at once. It is called by another session, on behalf of the
 // same user.
-func (r *router) killLegs(ctx context.Context, query bool) error {
+func (r *router) killConns(ctx context.Context, query bool) error {
 	ctx, cancel := context.WithTimeout(ctx, killLimit)
 	defer cancel()
-	r.legs.stopConnecting()
+	r.conns.stopConnecting()
 	threads := r.threads()
 	errs := make([]error, len(threads))
 	var asked sync.WaitGroup
 	for i, t := range threads {
 		asked.Go(func() {
-			db, err := r.s.srv.asking(t.leg.keyspace, t.leg.account.Load())
+			db, err := r.s.srv.asking(t.conn.keyspace, t.conn.account.Load())
 			if err == nil {
 				err = t.kill(ctx, db, query)
 			}
@@ -46,7 +46,7 @@ func (r *router) killLegs(ctx context.Context, query bool) error {
 			continue
 		}
 		if number, _, _ := sequence.ServerError(errs[i]); errs[i] != nil && number == 0 {
-			t.leg.cutLeg(t.id)
+			t.conn.cutThread(t.id)
 			frozen, errs[i] = true, nil
 		}
 	}
@@ -61,29 +61,29 @@ func (r *router) killLegs(ctx context.Context, query bool) error {
 }
 
 // cut ends a session that was killed, and these connections of it.
-func (r *router) cut(threads []legThread) {
+func (r *router) cut(threads []shardThread) {
 	for _, t := range threads {
-		t.leg.cutLeg(t.id)
+		t.conn.cutThread(t.id)
 	}
 	r.s.noteEnd() // which wakes it
 }
 
 // threads gives the session's connections.
-func (r *router) threads() []legThread {
-	r.legs.mu.Lock()
-	defer r.legs.mu.Unlock()
-	var threads []legThread
-	for _, leg := range r.legs.all {
-		if t := leg.thread(); t.id != 0 {
-			threads = append(threads, legThread{leg, t})
+func (r *router) threads() []shardThread {
+	r.conns.mu.Lock()
+	defer r.conns.mu.Unlock()
+	var threads []shardThread
+	for _, conn := range r.conns.all {
+		if t := conn.thread(); t.id != 0 {
+			threads = append(threads, shardThread{conn, t})
 		}
 	}
 	return threads
 }
 
-// cutLeg ends a leg's connection from outside of the session, if it still is the one
+// cutThread ends a connection's connection from outside of the session, if it still is the one
 // with this id.
-func (c *serverConn) cutLeg(id uint32) {
+func (c *serverConn) cutThread(id uint32) {
 	c.ends.mu.Lock()
 	defer c.ends.mu.Unlock()
 	if c.ends.over || c.threadID.Load() != id {
@@ -101,21 +101,21 @@ func (s *session) connecting() (context.Context, context.CancelFunc) {
 	if r == nil {
 		return ctx, cancel
 	}
-	r.legs.setConnecting(cancel)
+	r.conns.setConnecting(cancel)
 	return ctx, func() {
-		r.legs.setConnecting(nil)
+		r.conns.setConnecting(nil)
 		cancel()
 	}
 }
 
-func (l *legs) setConnecting(cancel context.CancelFunc) {
+func (l *shardConns) setConnecting(cancel context.CancelFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.connecting = cancel
 }
 
 // stopConnecting ends an attempt to connect to a shard, if there is one.
-func (l *legs) stopConnecting() {
+func (l *shardConns) stopConnecting() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.connecting != nil {
@@ -126,10 +126,10 @@ func (l *legs) stopConnecting() {
 // hasThread reports whether one of the session's connections has this id at the given
 // server.
 func (r *router) hasThread(id uint64, addr string) bool {
-	r.legs.mu.Lock()
-	defer r.legs.mu.Unlock()
-	return slices.ContainsFunc(r.legs.all, func(leg *executor) bool {
-		return uint64(leg.threadID.Load()) == id && leg.keyspace.Backend.Addr == addr
+	r.conns.mu.Lock()
+	defer r.conns.mu.Unlock()
+	return slices.ContainsFunc(r.conns.all, func(conn *executor) bool {
+		return uint64(conn.threadID.Load()) == id && conn.keyspace.Backend.Addr == addr
 	})
 }
 

@@ -1,29 +1,29 @@
 package proxy
 
-// LAST_INSERT_ID() is of the session, whichever leg ran the INSERT. The leg that
+// LAST_INSERT_ID() is of the session, whichever connection ran the INSERT. The connection that
 // changed it last is its owner; another one gets it when it is used, and sets it
 // before a statement that may look (session.before).
 
-// lastIDLeg gives the owner.
-func (r *router) lastIDLeg() *executor {
-	if r.idLeg == nil {
+// lastIDConn gives the owner.
+func (r *router) lastIDConn() *executor {
+	if r.idConn == nil {
 		return r.s.executor
 	}
-	return r.idLeg
+	return r.idConn
 }
 
-// bringLastID has a leg know the session's LAST_INSERT_ID().
-func (r *router) bringLastID(leg *executor) error {
-	owner := r.lastIDLeg()
-	if owner == leg {
+// syncLastInsertID has a connection know the session's LAST_INSERT_ID().
+func (r *router) syncLastInsertID(conn *executor) error {
+	owner := r.lastIDConn()
+	if owner == conn {
 		return nil
 	}
 	id, err := r.knownLastID(owner)
 	if err != nil {
 		return err
 	}
-	if !leg.state.lastIDKnown || leg.state.lastID != id {
-		leg.state.lastID, leg.state.lastIDKnown, leg.state.restore = id, true, true
+	if !conn.state.lastIDKnown || conn.state.lastID != id {
+		conn.state.lastID, conn.state.lastIDKnown, conn.state.restore = id, true, true
 	}
 	return nil
 }
@@ -33,17 +33,17 @@ func (r *router) knownLastID(owner *executor) (uint64, error) {
 	switch {
 	case owner.state.lastIDKnown:
 		return owner.state.lastID, nil
-	case owner.legEnded():
-		return 0, errLegEnded // another connection has another one
+	case owner.hasEnded():
+		return 0, errShardLost // another connection has another one
 	}
 	err := owner.knowLastID()
 	return owner.state.lastID, err
 }
 
-// ownsLastID makes a leg the owner if a statement on it has changed, or may have
+// ownsLastID makes a connection the owner if a statement on it has changed, or may have
 // changed, LAST_INSERT_ID() from what it was before.
-func (r *router) ownsLastID(leg *executor, before uint64) {
-	if !leg.state.lastIDKnown || leg.state.lastID != before {
-		r.idLeg = leg
+func (r *router) ownsLastID(conn *executor, before uint64) {
+	if !conn.state.lastIDKnown || conn.state.lastID != before {
+		r.idConn = conn
 	}
 }

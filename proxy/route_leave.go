@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// clientLeft tells the servers of all legs at once that the client has gone, while the
+// clientLeft tells the servers of all connections at once that the client has gone, while the
 // session waits for one of them. So what they run ends, and what is open on them is
 // rolled back: one that does not answer must not have the others keep their locks.
 func (r *router) clientLeft(waiting *serverConn) {
@@ -18,10 +18,10 @@ func (r *router) clientLeft(waiting *serverConn) {
 		r.s.startGrace()
 		return
 	}
-	for _, leg := range r.legs.all {
-		leg.halfClose()
-		leg.ends.leaveBy = now.Add(leaveLimit)
-		leg.hurry()
+	for _, conn := range r.conns.all {
+		conn.halfClose()
+		conn.ends.leaveBy = now.Add(leaveLimit)
+		conn.hurry()
 	}
 }
 

@@ -18,41 +18,41 @@ func isLocal(kind parser.Kind, sql []byte, found *parser.SessionStmt) bool {
 	return kind == parser.Select || kind == parser.Other && parser.Words(sql, 1)[0] == "DO"
 }
 
-// local runs a statement without tables on the leg that knows what it asks for.
+// local runs a statement without tables on the connection that knows what it asks for.
 func (r *router) local(attributes, sql []byte, found *parser.SessionStmt) error {
-	leg, err := r.localLeg(found)
+	conn, err := r.localConn(found)
 	if err != nil {
 		return err
 	}
-	if sql, err = r.replaceSession(leg, sql, found); err != nil {
+	if sql, err = r.replaceSession(conn, sql, found); err != nil {
 		return err
 	}
 	r.assigned = found.Assigned
-	return r.passTo(leg, attributes, sql)
+	return r.passTo(conn, attributes, sql)
 }
 
-// localLeg gives that leg: for locks the one of all sessions' locks; for what the
+// localConn gives that connection: for locks the one of all sessions' locks; for what the
 // statement before has left, the one that ran it; else the current keyspace's.
-func (r *router) localLeg(found *parser.SessionStmt) (*executor, error) {
+func (r *router) localConn(found *parser.SessionStmt) (*executor, error) {
 	const diagnostics = parser.ReadsRowCount | parser.ReadsFoundRows | parser.ReadsWarnings
 	switch {
 	case found.Uses&parser.TakesLocks != 0:
-		return r.lockLeg()
+		return r.lockConn()
 	case found.Uses&diagnostics != 0 && r.last != nil:
 		return r.leftOn()
 	case !r.sharded():
-		return r.connectedLeg(r.shards()[0])
+		return r.connectedConn(r.shards()[0])
 	}
-	return r.anyLeg()
+	return r.anyConn()
 }
 
-// leftOn gives the leg that has what the statement before has left.
+// leftOn gives the connection that has what the statement before has left.
 func (r *router) leftOn() (*executor, error) {
-	if r.last.legEnded() {
+	if r.last.hasEnded() {
 		r.last = nil
 		return nil, errLeftLost()
 	}
-	return r.connectedLeg(r.last.keyspace)
+	return r.connectedConn(r.last.keyspace)
 }
 
 // lockKeyspace is where locks of GET_LOCK() are: one server for all sessions, so that
@@ -62,19 +62,19 @@ func (r *router) lockKeyspace() *Keyspace {
 	return cfg.Keyspaces[cfg.Default].EachShard()[0]
 }
 
-// lockLeg gives the leg that holds the session's locks.
-func (r *router) lockLeg() (*executor, error) {
-	leg, err := r.connectedLeg(r.lockKeyspace())
+// lockConn gives the connection that holds the session's locks.
+func (r *router) lockConn() (*executor, error) {
+	conn, err := r.connectedConn(r.lockKeyspace())
 	if err == nil {
-		leg.locked = true
+		conn.locked = true
 	}
-	return leg, err
+	return conn, err
 }
 
 // replaceSession writes what the session's functions give in their places, where the
-// leg that runs the statement would not give it, or where it decides about the shard:
-// then leg is nil.
-func (r *router) replaceSession(leg *executor, sql []byte, found *parser.SessionStmt) ([]byte, error) {
+// connection that runs the statement would not give it, or where it decides about the shard:
+// then connection is nil.
+func (r *router) replaceSession(conn *executor, sql []byte, found *parser.SessionStmt) ([]byte, error) {
 	var uses parser.SessionUse
 	for _, c := range found.Calls {
 		uses |= c.Use
@@ -82,21 +82,21 @@ func (r *router) replaceSession(leg *executor, sql []byte, found *parser.Session
 	if uses == 0 {
 		return sql, nil
 	}
-	if leg != nil && leg != r.last && found.Uses&parser.ReadsWarnings != 0 {
+	if conn != nil && conn != r.last && found.Uses&parser.ReadsWarnings != 0 {
 		return nil, r.unsupported("@@warning_count and @@error_count of a statement on several shards", "use SHOW WARNINGS")
 	}
-	n, err := r.diagnostics(leg, uses)
+	n, err := r.diagnostics(conn, uses)
 	if err != nil {
 		return nil, err
 	}
-	lastID, err := r.lastIDBeside(leg, uses)
+	lastID, err := r.lastIDBeside(conn, uses)
 	if err != nil {
 		return nil, err
 	}
 	return found.AppendReplaced(nil, sql, func(dst []byte, c parser.SessionCall) ([]byte, bool) {
 		switch c.Use {
 		case parser.ReadsDatabase:
-			if r.database != "" || leg != nil && leg.keyspace.Database == r.keyspace.Name {
+			if r.database != "" || conn != nil && conn.keyspace.Database == r.keyspace.Name {
 				return dst, false
 			}
 			return r.appendKeyspace(dst), true
@@ -114,7 +114,7 @@ func (r *router) replaceSession(leg *executor, sql []byte, found *parser.Session
 				return fmt.Appendf(dst, "CAST(%d AS SIGNED)", n.found), true
 			}
 		case parser.ReadsLastID:
-			if leg == nil && c.Plain && !c.Column {
+			if conn == nil && c.Plain && !c.Column {
 				return strconv.AppendUint(dst, lastID, 10), true
 			}
 		}
@@ -137,11 +137,11 @@ func quoteText(text string) string {
 }
 
 // lastIDBeside gives LAST_INSERT_ID() for a statement that is routed by it.
-func (r *router) lastIDBeside(leg *executor, uses parser.SessionUse) (uint64, error) {
-	if leg != nil || uses&parser.ReadsLastID == 0 {
+func (r *router) lastIDBeside(conn *executor, uses parser.SessionUse) (uint64, error) {
+	if conn != nil || uses&parser.ReadsLastID == 0 {
 		return 0, nil
 	}
-	return r.knownLastID(r.lastIDLeg())
+	return r.knownLastID(r.lastIDConn())
 }
 
 // counts are what a statement leaves for ROW_COUNT() and FOUND_ROWS().
@@ -151,11 +151,11 @@ type counts struct {
 	known    bool
 }
 
-// diagnostics gives them for a statement that runs on the given leg. They are not
+// diagnostics gives them for a statement that runs on the given connection. They are not
 // known where that gives them itself.
-func (r *router) diagnostics(leg *executor, uses parser.SessionUse) (counts, error) {
+func (r *router) diagnostics(conn *executor, uses parser.SessionUse) (counts, error) {
 	switch {
-	case uses&(parser.ReadsRowCount|parser.ReadsFoundRows) == 0, leg != nil && leg == r.last:
+	case uses&(parser.ReadsRowCount|parser.ReadsFoundRows) == 0, conn != nil && conn == r.last:
 		return counts{}, nil
 	case r.last == nil && r.counts.known:
 		return r.counts, nil
@@ -176,10 +176,10 @@ func (r *router) diagnostics(leg *executor, uses parser.SessionUse) (counts, err
 	return c, nil
 }
 
-// forgetLast begins a statement of which it is not known yet which legs run it.
+// forgetLast begins a statement of which it is not known yet which connections run it.
 func (r *router) forgetLast() { r.last, r.several, r.counts, r.warned = nil, nil, counts{}, nil }
 
-// answer answers with the OK packet of a statement that several legs ran.
+// answer answers with the OK packet of a statement that several connections ran.
 func (r *router) answer(ok wire.OK) error {
 	r.ran(int64(ok.AffectedRows), 0)
 	return r.s.replyOK(ok)
@@ -192,7 +192,7 @@ func (r *router) failed(number uint16, message string) {
 	r.warned = &warnings{rows: [][]string{{"Error", strconv.Itoa(int(number)), message}}}
 }
 
-// ran notes what a statement left that several legs ran, or none.
+// ran notes what a statement left that several connections ran, or none.
 func (r *router) ran(affected int64, found uint64) {
 	r.last, r.counts = nil, counts{affected: affected, found: found, known: true}
 }

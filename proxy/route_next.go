@@ -6,7 +6,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 )
 
-// SET TRANSACTION is of the next transaction alone, and that may be on any legs: each
+// SET TRANSACTION is of the next transaction alone, and that may be on any connections: each
 // gets it right before it begins the transaction. The text is judged here.
 
 // characterize notes a SET TRANSACTION.
@@ -28,15 +28,15 @@ func (r *router) characterize(stmt parser.SetStmt, sql []byte) error {
 // maxNext bounds how many of them one transaction may have.
 const maxNext = 8
 
-// precede gives a leg the characteristics of the transaction that it is about to begin:
+// precede gives a connection the characteristics of the transaction that it is about to begin:
 // the client's, or one of a single statement.
-func (r *router) precede(leg *executor, texts []string) error {
+func (r *router) precede(conn *executor, texts []string) error {
 	for _, text := range texts {
-		if err := leg.quietly(text); err != nil {
+		if err := conn.quietly(text); err != nil {
 			return err
 		}
 	}
-	leg.preceded = len(texts) > 0 && !r.tx.open
+	conn.preceded = len(texts) > 0 && !r.tx.open
 	return nil
 }
 
@@ -45,10 +45,10 @@ func (r *router) forgetNext() {
 	if len(r.next) == 0 || r.inTransaction() {
 		return
 	}
-	for _, leg := range r.legs.all {
-		if leg.preceded {
+	for _, conn := range r.conns.all {
+		if conn.preceded {
 			r.next = nil
 		}
-		leg.preceded = false
+		conn.preceded = false
 	}
 }

@@ -17,14 +17,14 @@ func (r *router) plan(attributes, sql []byte, m parser.Mode) error {
 		}
 		return r.use(name)
 	case parser.Kill:
-		leg, err := r.connectedLeg(r.shards()[0]) // whose ids SHOW PROCESSLIST tells
+		conn, err := r.connectedConn(r.shards()[0]) // whose ids SHOW PROCESSLIST tells
 		if id, _, ok := parser.KillTarget(sql); isAway(err) && ok && id >= firstSessionID {
-			leg, err = r.anyLeg() // it is not the server that does it
+			conn, err = r.anyConn() // it is not the server that does it
 		}
 		if err != nil {
 			return err
 		}
-		return r.passTo(leg, attributes, sql)
+		return r.passTo(conn, attributes, sql)
 	case parser.Prepare, parser.Execute, parser.Deallocate:
 		return r.planNamed(kind, attributes, sql, m)
 	}

@@ -23,7 +23,7 @@ type preparedStmts struct {
 	next uint32 // id of the statement prepared last
 	last uint32 // ... which stands for MariaDB's "last prepared"; 0 when that failed
 
-	named map[string]legStmt // those of SQL's PREPARE, by name
+	named map[string]shardStmt // those of SQL's PREPARE, by name
 }
 
 // maxPrepared bounds the statements of a session: it is the default of the server's
@@ -38,13 +38,13 @@ type routedStmt struct {
 	within   *Keyspace   // the current keyspace then
 	database string      // ... and the default database, when it is another than the keyspace's
 	run      manner
-	at       *Keyspace   // whose leg runs it, when it is always the same
+	at       *Keyspace   // whose connection runs it, when it is always the same
 	plan     *route.Plan // nil of statements that are not planned
 	planned  time.Time
 	loaded   *loadedVSchema // by which it was judged
 	into     bool           // an INSERT or REPLACE
 
-	variables, assigned []string // user variables that it names and sets, when one leg runs it
+	variables, assigned []string // user variables that it names and sets, when one connection runs it
 	program             bool     // it may run a program that sets any
 
 	first           []byte // what is prepared at first, when it is not executed so
@@ -56,31 +56,31 @@ type routedStmt struct {
 	long            map[uint16][]byte                  // values that were sent ahead
 	ahead           map[uint16]bool                    // ... and of which parameters
 	arguments       func(i int) (vschema.Value, error) // of the execution under way
-	legs            []legStmt
-	cursor          *legStmt // where rows are left to be fetched
+	conns           []shardStmt
+	cursor          *shardStmt // where rows are left to be fetched
 }
 
 // manner is how a statement is executed.
 type manner uint8
 
 const (
-	onOneLeg manner = iota // always on the same leg
-	byPlan                 // where its plan and values say
-	asText                 // its values become literals, and its text runs
-	anew                   // so too, by a statement that is prepared for it
+	onOneShard manner = iota // always on the same connection
+	byPlan                   // where its plan and values say
+	asText                   // its values become literals, and its text runs
+	anew                     // so too, by a statement that is prepared for it
 )
 
-// legStmt is a statement at one server.
-type legStmt struct {
-	leg  *executor
-	legs *legs         // of the session
-	conn *backend.Conn // that it was prepared on; thread ids begin anew with a server
-	stmt *statement
+// shardStmt is a statement at one server.
+type shardStmt struct {
+	conn    *executor
+	conns   *shardConns   // of the session
+	backend *backend.Conn // that it was prepared on; thread ids begin anew with a server
+	stmt    *statement
 }
 
 // alive reports whether the connection is still the one, and the session's.
-func (l *legStmt) alive() bool {
-	return !l.leg.legEnded() && l.leg.conn == l.conn && l.legs.find(l.leg.keyspace) == l.leg
+func (l *shardStmt) alive() bool {
+	return !l.conn.hasEnded() && l.conn.backend == l.backend && l.conns.find(l.conn.keyspace) == l.conn
 }
 
 // command deals with the commands about prepared statements.
@@ -162,12 +162,12 @@ func (p *preparedStmts) drop() { *p = preparedStmts{next: p.next} }
 
 // close closes the statement at each server. There is no answer.
 func (st *routedStmt) close() error {
-	for i := range st.legs {
-		l := &st.legs[i]
+	for i := range st.conns {
+		l := &st.conns[i]
 		if !l.alive() || l.stmt.next != nil {
 			continue
 		}
-		if err := l.leg.closeOwn(l.stmt); err != nil {
+		if err := l.conn.closeOwn(l.stmt); err != nil {
 			return err
 		}
 	}
@@ -185,9 +185,9 @@ func (c *serverConn) closeOwn(st *statement) error {
 // resetPrepared drops what was sent ahead for a statement, and its open cursor.
 func (r *router) resetPrepared(st *routedStmt) error {
 	st.long, st.ahead, st.cursor = nil, nil, nil
-	for i := range st.legs {
-		if l := &st.legs[i]; l.alive() && l.stmt.next == nil {
-			if err := l.leg.resetBackend(l.stmt.id); err != nil {
+	for i := range st.conns {
+		if l := &st.conns[i]; l.alive() && l.stmt.next == nil {
+			if err := l.conn.resetBackend(l.stmt.id); err != nil {
 				return err
 			}
 		}

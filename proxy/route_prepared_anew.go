@@ -12,8 +12,8 @@ import (
 // A SELECT with functions of the session has other values in their places at each
 // execution. So it is prepared for each anew, as is one that several shards answer.
 
-// usesSession reports whether the statement's executions depend on which leg ran the
-// statement before, or change what all legs have to have; and what it has of these.
+// usesSession reports whether the statement's executions depend on which connection ran the
+// statement before, or change what all connections have to have; and what it has of these.
 func (st *routedStmt) usesSession() (found parser.SessionStmt, uses bool) {
 	if !parser.MayUseSession(st.sql) {
 		return found, false
@@ -55,7 +55,7 @@ func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*Keyspa
 	if !p.Select {
 		st.run = asText
 	}
-	k := r.oneLegOf(p)
+	k := r.oneConnOf(p)
 	st.first = p.AppendSQL(nil, text, false, r.databaseAt(k))
 	return k, nil
 }
@@ -72,18 +72,18 @@ func (r *router) executeAnew(st *routedStmt, last *executor, size int) error {
 	found := parser.FindSession(text, st.mode)
 	kind := parser.Sniff(text)
 	if isLocal(kind, text, &found) {
-		leg, err := r.localLeg(&found)
+		conn, err := r.localConn(&found)
 		if err != nil {
 			return err
 		}
-		return r.answerOnce(leg, text, &found)
+		return r.answerOnce(conn, text, &found)
 	}
 	if r.stays(text, st.mode) {
-		leg, err := r.leg(r.shards()[0])
+		conn, err := r.conn(r.shards()[0])
 		if err != nil {
 			return err
 		}
-		return r.answerOnce(leg, text, &found)
+		return r.answerOnce(conn, text, &found)
 	}
 	if err := r.refuseUses(&found); err != nil {
 		return err
@@ -95,34 +95,34 @@ func (r *router) executeAnew(st *routedStmt, last *executor, size int) error {
 	return r.selectAnew(st, text)
 }
 
-// answerOnce has one leg answer a statement with functions of the session.
-func (r *router) answerOnce(leg *executor, text []byte, found *parser.SessionStmt) error {
-	text, err := r.replaceSession(leg, text, found)
+// answerOnce has one connection answer a statement with functions of the session.
+func (r *router) answerOnce(conn *executor, text []byte, found *parser.SessionStmt) error {
+	text, err := r.replaceSession(conn, text, found)
 	if err != nil {
 		return err
 	}
 	r.assigned = found.Assigned
-	return r.executeOnce(leg, text)
+	return r.executeOnce(conn, text)
 }
 
-// executeOnce prepares a text on a leg, and passes on the answer to its one execution.
-func (r *router) executeOnce(leg *executor, text []byte) error {
-	r.last = leg
-	err := r.on(leg, func() error {
-		e := leg.effectOf(parser.Sniff(text), text)
-		if err := leg.before(e); err != nil {
+// executeOnce prepares a text on a connection, and passes on the answer to its one execution.
+func (r *router) executeOnce(conn *executor, text []byte) error {
+	r.last = conn
+	err := r.on(conn, func() error {
+		e := conn.effectOf(parser.Sniff(text), text)
+		if err := conn.before(e); err != nil {
 			return err
 		}
-		id, err := leg.executeOnce(text, nil)
+		id, err := conn.executeOnce(text, nil)
 		if err != nil {
 			return err
 		}
-		err = leg.relayComposed(wire.ShapeResults)
-		leg.after(e)
-		return errors.Join(err, leg.sendClose(id))
+		err = conn.relayComposed(wire.ShapeResults)
+		conn.after(e)
+		return errors.Join(err, conn.sendClose(id))
 	})
 	if len(r.assigned) > 0 {
-		r.settings.noteVariables(leg, r.assigned)
+		r.settings.noteVariables(conn, r.assigned)
 		r.assigned = nil
 	}
 	return err

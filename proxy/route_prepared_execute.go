@@ -46,7 +46,7 @@ func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
 	}
 	switch {
 	case err != nil:
-	case payload[0] == comStmtBulkExecute && st.run != onOneLeg:
+	case payload[0] == comStmtBulkExecute && st.run != onOneShard:
 		err = errBulk
 	case payload[0] == comStmtBulkExecute:
 		return r.executeAt(st, payload, size)
@@ -58,7 +58,7 @@ func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
 		return err
 	}
 	switch st.run {
-	case onOneLeg:
+	case onOneShard:
 		return r.executeAt(st, payload, size)
 	case asText:
 		return r.executeAsText(st, size)
@@ -68,7 +68,7 @@ func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
 	return r.executeByPlan(st, payload, size)
 }
 
-// executeAt executes a statement whose executions all run on one leg.
+// executeAt executes a statement whose executions all run on one connection.
 func (r *router) executeAt(st *routedStmt, payload []byte, size int) error {
 	if r.opaque != nil {
 		if err := r.settings.noteOpaque(r.opaque, st.variables); err != nil {
@@ -77,8 +77,8 @@ func (r *router) executeAt(st *routedStmt, payload []byte, size int) error {
 		}
 	}
 	if st.at.Shard != "" { // any would do
-		if leg, err := r.anyShard(st.at, r.leg); err == nil {
-			st.at = leg.keyspace
+		if conn, err := r.anyShard(st.at, r.conn); err == nil {
+			st.at = conn.keyspace
 		}
 	}
 	r.assigned = st.assigned
@@ -109,7 +109,7 @@ func (r *router) replan(st *routedStmt) error {
 	if err := st.close(); err != nil {
 		return err
 	}
-	st.legs, st.cursor = nil, nil
+	st.conns, st.cursor = nil, nil
 	_, err := r.planPrepare(st)
 	if err != nil {
 		st.loaded = nil
@@ -198,11 +198,11 @@ func (r *router) executeByPlan(st *routedStmt, payload []byte, size int) error {
 var errRowsOfSeveral = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 	"seqgate does not support rows as the answer to a prepared statement that several shards execute; leave RETURNING away, or name the sharding key")
 
-// executeOn executes a statement on one leg, whose answer goes to the client as it comes.
+// executeOn executes a statement on one connection, whose answer goes to the client as it comes.
 func (r *router) executeOn(k *Keyspace, st *routedStmt, payload []byte, size int) error {
 	l, err := r.preparedAt(k, st)
 	if err == nil {
-		err = r.refuseProgram(l.leg, st.sql)
+		err = r.refuseProgram(l.conn, st.sql)
 	}
 	if err == nil {
 		err = l.sendAhead(st.long)
@@ -222,11 +222,11 @@ func (r *router) executeOn(k *Keyspace, st *routedStmt, payload []byte, size int
 	if payload[0] == mysql.COM_STMT_EXECUTE && payload[executeFlags]&cursorTypes != 0 {
 		st.cursor = l
 	}
-	r.last = l.leg
+	r.last = l.conn
 	if l.stmt.relayed() {
-		return r.on(l.leg, func() error { return l.leg.executeRelayed(l.stmt, payload, size) })
+		return r.on(l.conn, func() error { return l.conn.executeRelayed(l.stmt, payload, size) })
 	}
-	return r.on(l.leg, func() error { return l.leg.executePacket(l.stmt, payload, size) })
+	return r.on(l.conn, func() error { return l.conn.executePacket(l.stmt, payload, size) })
 }
 
 // relayed reports whether an execution is only passed on.

@@ -35,12 +35,12 @@ func (r *router) prepare() error {
 	if err != nil {
 		return r.syntaxOr(err, sql)
 	}
-	leg, err := r.preparing(k, st)
+	conn, err := r.preparing(k, st)
 	if err != nil {
 		return err
 	}
 	last, several, left := r.last, r.several, r.counts
-	accepted, err := r.prepareOn(leg, st)
+	accepted, err := r.prepareOn(conn, st)
 	if err == nil && accepted {
 		r.prepared.keep(st)
 		r.last, r.several, r.counts = last, several, left // a server's ROW_COUNT() stays, too
@@ -48,18 +48,18 @@ func (r *router) prepare() error {
 	return err
 }
 
-// preparing gives the leg that prepares a statement first: that of the given keyspace or
+// preparing gives the connection that prepares a statement first: that of the given keyspace or
 // shard, or where it may be another shard's, one whose server is there. It takes part in
 // no transaction by that.
 func (r *router) preparing(k *Keyspace, st *routedStmt) (*executor, error) {
-	if st.run != onOneLeg {
-		return r.anyShard(k, r.connectedLeg)
+	if st.run != onOneShard {
+		return r.anyShard(k, r.connectedConn)
 	}
-	leg, err := r.anyShard(k, r.leg)
+	conn, err := r.anyShard(k, r.conn)
 	if err == nil {
-		st.at = leg.keyspace
+		st.at = conn.keyspace
 	}
-	return leg, err
+	return conn, err
 }
 
 // syntaxOr gives a server's error for a text that was refused here because it could not
@@ -69,7 +69,7 @@ func (r *router) syntaxOr(err error, sql []byte) error {
 	if !isUnread(err) && !isMiscounted(err) && !isSyntaxError(err) {
 		return err
 	}
-	home, homeErr := r.anyLeg()
+	home, homeErr := r.anyConn()
 	if homeErr != nil {
 		return homeErr
 	}
@@ -162,9 +162,9 @@ func (r *router) planPrepareInsert(st *routedStmt) (*Keyspace, error) {
 	return k.Shards[0], nil
 }
 
-// alwaysAt notes that one leg runs all executions.
+// alwaysAt notes that one connection runs all executions.
 func (r *router) alwaysAt(st *routedStmt, k *Keyspace) *Keyspace {
-	st.run, st.at = onOneLeg, k
+	st.run, st.at = onOneShard, k
 	st.noteVariables()
 	return k
 }
@@ -199,32 +199,32 @@ func (r *router) planRouted(st *routedStmt) (*Keyspace, error) {
 	return k.EachShard()[0], nil
 }
 
-// textFor gives the statement's text as a leg gets it.
-func (r *router) textFor(st *routedStmt, leg *executor) []byte {
+// textFor gives the statement's text as a connection gets it.
+func (r *router) textFor(st *routedStmt, conn *executor) []byte {
 	stmt := &r.s.insert
 	switch {
 	case st.first != nil:
 		return bytes.Clone(st.first)
 	case st.into && stmt.ParseTarget(st.sql, st.mode) == nil:
-		return stmt.AppendInto(nil, st.sql, leg.keyspace.Database)
+		return stmt.AppendInto(nil, st.sql, conn.keyspace.Database)
 	case st.plan == nil || !st.plan.HasEdits():
 		return bytes.Clone(st.sql)
 	}
-	return st.plan.AppendSQL(nil, st.sql, false, r.databaseAt(leg.keyspace))
+	return st.plan.AppendSQL(nil, st.sql, false, r.databaseAt(conn.keyspace))
 }
 
-// prepareOn has a leg prepare a statement, and answers the client. It reports whether
+// prepareOn has a connection prepare a statement, and answers the client. It reports whether
 // the server has accepted it.
-func (r *router) prepareOn(leg *executor, st *routedStmt) (accepted bool, err error) {
-	payload := append([]byte{mysql.COM_STMT_PREPARE}, r.textFor(st, leg)...)
+func (r *router) prepareOn(conn *executor, st *routedStmt) (accepted bool, err error) {
+	payload := append([]byte{mysql.COM_STMT_PREPARE}, r.textFor(st, conn)...)
 	var own *statement
-	leg.told = st.id
-	defer func() { leg.told = 0 }()
-	err = r.on(leg, func() (err error) {
+	conn.told = st.id
+	defer func() { conn.told = 0 }()
+	err = r.on(conn, func() (err error) {
 		if st.run == asText {
-			own, err = leg.prepareAsIs(payload)
+			own, err = conn.prepareAsIs(payload)
 		} else {
-			own, err = leg.preparePacket(payload, 0)
+			own, err = conn.preparePacket(payload, 0)
 		}
 		return err
 	})
@@ -233,9 +233,9 @@ func (r *router) prepareOn(leg *executor, st *routedStmt) (accepted bool, err er
 	}
 	st.params, st.columns = own.params, own.columns
 	if st.run == asText { // it was of use for its answer only
-		return true, leg.sendClose(own.id)
+		return true, conn.sendClose(own.id)
 	}
-	st.legs = append(st.legs, legStmt{leg: leg, legs: &r.legs, conn: leg.conn, stmt: own})
+	st.conns = append(st.conns, shardStmt{conn: conn, conns: &r.conns, backend: conn.backend, stmt: own})
 	return true, nil
 }
 

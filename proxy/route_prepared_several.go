@@ -33,27 +33,27 @@ func (r *router) selectAnew(st *routedStmt, text []byte) error {
 		return err
 	}
 	if len(shards) == 1 {
-		leg, err := r.leg(shards[0])
+		conn, err := r.conn(shards[0])
 		if err != nil {
 			return err
 		}
-		return r.executeOnce(leg, p.AppendSQL(nil, text, false, r.databaseAt(leg.keyspace)))
+		return r.executeOnce(conn, p.AppendSQL(nil, text, false, r.databaseAt(conn.keyspace)))
 	}
 	if len(r.assigned) > 0 {
 		return r.unsupported("user variables that a SELECT over several shards sets", "read the rows, and SET the variables")
 	}
-	legs, err := r.legsOf(shards)
+	conns, err := r.connsOf(shards)
 	if err != nil {
 		return err
 	}
-	return r.answerPrepared(legs, st, p, text)
+	return r.answerPrepared(conns, st, p, text)
 }
 
 // shardsOf gives the shards to which a statement with its values as literals goes, or
 // the keyspace of one that goes to one server.
 func (r *router) shardsOf(p *route.Plan) ([]*Keyspace, error) {
 	if p.Kind == route.Local || p.Kind == route.Unsharded {
-		return []*Keyspace{r.oneLegOf(p)}, nil
+		return []*Keyspace{r.oneConnOf(p)}, nil
 	}
 	indexes, err := p.Shards(r.indexes[:0], nil)
 	if err != nil {
@@ -68,43 +68,43 @@ func (r *router) shardsOf(p *route.Plan) ([]*Keyspace, error) {
 	return shards, nil
 }
 
-// oneLegOf gives the keyspace of a plan for one server, of another its first shard.
-func (r *router) oneLegOf(p *route.Plan) *Keyspace {
+// oneConnOf gives the keyspace of a plan for one server, of another its first shard.
+func (r *router) oneConnOf(p *route.Plan) *Keyspace {
 	if p.Keyspace == "" {
 		return r.shards()[0]
 	}
 	return r.s.srv.cfg.Keyspaces[p.Keyspace].EachShard()[0]
 }
 
-// answerPrepared gives the client the merged rows of the legs, in the binary protocol.
-func (r *router) answerPrepared(legs []*executor, st *routedStmt, p *route.Plan, text []byte) error {
+// answerPrepared gives the client the merged rows of the connections, in the binary protocol.
+func (r *router) answerPrepared(conns []*executor, st *routedStmt, p *route.Plan, text []byte) error {
 	e := r.s.effectOf(parser.Sniff(text), text)
-	for _, leg := range legs {
-		if err := leg.before(e); err != nil {
+	for _, conn := range conns {
+		if err := conn.before(e); err != nil {
 			return err
 		}
-		defer leg.after(e)
+		defer conn.after(e)
 	}
-	return r.underSelectLimit(legs, p.Scatter, func(most uint64) error { return r.answerAtMost(legs, st, p, text, most) })
+	return r.underSelectLimit(conns, p.Scatter, func(most uint64) error { return r.answerAtMost(conns, st, p, text, most) })
 }
 
 // answerAtMost is answerPrepared for that many rows.
-func (r *router) answerAtMost(legs []*executor, st *routedStmt, p *route.Plan, text []byte, most uint64) error {
+func (r *router) answerAtMost(conns []*executor, st *routedStmt, p *route.Plan, text []byte, most uint64) error {
 	for {
 		offset, count, err := p.Scatter.Limit.Resolve(nil)
 		if err != nil {
 			return err
 		}
-		ids, err := r.prepareOnce(legs, func(leg *executor) []byte { return p.AppendSQL(nil, text, true, r.databaseAt(leg.keyspace)) })
+		ids, err := r.prepareOnce(conns, func(conn *executor) []byte { return p.AppendSQL(nil, text, true, r.databaseAt(conn.keyspace)) })
 		if err != nil {
 			return err
 		}
-		q := scattered{router: r, legs: legs, how: p.Scatter, offset: offset, count: min(count, most), binary: true, send: func(i int, leg *executor) error {
-			leg.scratch = leg.appendExecute(leg.packetBuffer(), ids[i], 0, nil)
-			return leg.sendPacket(leg.scratch)
+		q := scattered{router: r, conns: conns, how: p.Scatter, offset: offset, count: min(count, most), binary: true, send: func(i int, conn *executor) error {
+			conn.scratch = conn.appendExecute(conn.packetBuffer(), ids[i], 0, nil)
+			return conn.sendPacket(conn.scratch)
 		}}
 		err = q.answer()
-		if closing := closeOnce(legs, ids); closing != nil {
+		if closing := closeOnce(conns, ids); closing != nil {
 			return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, closing)} // the client has its answer
 		}
 		var number *merge.NumberError
@@ -117,36 +117,36 @@ func (r *router) answerAtMost(legs []*executor, st *routedStmt, p *route.Plan, t
 	}
 }
 
-// prepareOnce prepares a text on all legs at once, and gives the ids there. The error
-// is that of the first leg that has one; nothing stays prepared then.
-func (r *router) prepareOnce(legs []*executor, text func(leg *executor) []byte) (ids []uint32, err error) {
+// prepareOnce prepares a text on all connections at once, and gives the ids there. The error
+// is that of the first connection that has one; nothing stays prepared then.
+func (r *router) prepareOnce(conns []*executor, text func(conn *executor) []byte) (ids []uint32, err error) {
 	sent := 0
-	for _, leg := range legs {
-		if err = leg.sendPrepare(text(leg)); err != nil {
+	for _, conn := range conns {
+		if err = conn.sendPrepare(text(conn)); err != nil {
 			break
 		}
 		sent++
 	}
 	ids = make([]uint32, sent)
-	for i, leg := range legs[:sent] {
-		ok, readErr := leg.readPrepared()
+	for i, conn := range conns[:sent] {
+		ok, readErr := conn.readPrepared()
 		if readErr != nil && err == nil {
 			err = readErr
 		}
 		ids[i] = ok.id
 	}
 	if err != nil {
-		return nil, errors.Join(err, closeOnce(legs[:sent], ids))
+		return nil, errors.Join(err, closeOnce(conns[:sent], ids))
 	}
 	return ids, nil
 }
 
 // closeOnce closes what prepareOnce has prepared; 0 is a statement that a server refused.
-func closeOnce(legs []*executor, ids []uint32) error {
+func closeOnce(conns []*executor, ids []uint32) error {
 	var errs []error
-	for i, leg := range legs {
-		if ids[i] != 0 && !leg.lost {
-			errs = append(errs, leg.sendClose(ids[i]))
+	for i, conn := range conns {
+		if ids[i] != 0 && !conn.lost {
+			errs = append(errs, conn.sendClose(ids[i]))
 		}
 	}
 	return errors.Join(errs...)

@@ -7,7 +7,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 )
 
-// SQL's PREPARE keeps a statement at one server. So it may prepare what one leg runs
+// SQL's PREPARE keeps a statement at one server. So it may prepare what one connection runs
 // whatever its values are; all else is refused, as its values are not known here.
 
 // prepareSQL runs SQL's PREPARE.
@@ -18,7 +18,7 @@ func (r *router) prepareSQL(attributes, sql []byte, m parser.Mode) error {
 	}
 	text := src.Text
 	if src.Expr != nil {
-		home, err := r.anyLeg()
+		home, err := r.anyConn()
 		if err != nil {
 			return err
 		}
@@ -27,39 +27,39 @@ func (r *router) prepareSQL(attributes, sql []byte, m parser.Mode) error {
 		}
 	}
 	st := &routedStmt{sql: bytes.Clone(text), mode: m, within: r.keyspace, database: r.database}
-	leg, err := r.legOfSQL(st)
+	conn, err := r.connOfSQL(st)
 	if err != nil {
 		return err
 	}
-	if changed := r.textFor(st, leg); src.Expr != nil || !bytes.Equal(changed, st.sql) {
+	if changed := r.textFor(st, conn); src.Expr != nil || !bytes.Equal(changed, st.sql) {
 		if !parser.IsASCII(changed) {
 			return r.refusePrepare("text outside ASCII in a PREPARE of a variable, or with a keyspace's name,")
 		}
 		sql = parser.AppendLiteral(append(append([]byte("PREPARE "), src.Raw...), " FROM "...), changed, m)
 	}
-	if err := r.forgetSQL(src.Name, src.Raw, leg); err != nil {
+	if err := r.forgetSQL(src.Name, src.Raw, conn); err != nil {
 		return err
 	}
-	if err := r.passTo(leg, attributes, sql); err != nil || leg.answer.Failed {
+	if err := r.passTo(conn, attributes, sql); err != nil || conn.answer.Failed {
 		return err
 	}
-	leg.prepared = true // which no other connection has
-	r.prepared.name(src.Name, legStmt{leg: leg, legs: &r.legs, conn: leg.conn})
+	conn.prepared = true // which no other connection has
+	r.prepared.name(src.Name, shardStmt{conn: conn, conns: &r.conns, backend: conn.backend})
 	return nil
 }
 
-// legOfSQL gives the leg that runs all executions of a statement.
-func (r *router) legOfSQL(st *routedStmt) (*executor, error) {
+// connOfSQL gives the connection that runs all executions of a statement.
+func (r *router) connOfSQL(st *routedStmt) (*executor, error) {
 	k, err := r.planPrepare(st)
 	if err != nil {
 		return nil, err
 	}
 	switch st.run {
-	case onOneLeg:
-		return r.leg(k)
+	case onOneShard:
+		return r.conn(k)
 	case byPlan:
 		if indexes, err := st.plan.Shards(nil, nil); err == nil && len(indexes) == 1 {
-			return r.leg(r.s.srv.cfg.Keyspaces[st.plan.Keyspace].Shards[indexes[0]])
+			return r.conn(r.s.srv.cfg.Keyspaces[st.plan.Keyspace].Shards[indexes[0]])
 		}
 	}
 	return nil, r.refusePrepare("SQL's PREPARE of a statement whose values say where it runs, or that runs on several shards,")
@@ -70,22 +70,22 @@ func (r *router) refusePrepare(what string) error {
 }
 
 // name notes where the statement of a name is.
-func (p *preparedStmts) name(name string, at legStmt) {
+func (p *preparedStmts) name(name string, at shardStmt) {
 	if p.named == nil {
-		p.named = make(map[string]legStmt)
+		p.named = make(map[string]shardStmt)
 	}
 	p.named[name] = at
 }
 
-// forgetSQL gives up what a name stands for on another leg than the one that prepares
+// forgetSQL gives up what a name stands for on another connection than the one that prepares
 // it anew.
-func (r *router) forgetSQL(name string, raw []byte, leg *executor) error {
+func (r *router) forgetSQL(name string, raw []byte, conn *executor) error {
 	at, ok := r.prepared.named[name]
 	delete(r.prepared.named, name)
-	if !ok || at.leg == leg || !at.alive() {
+	if !ok || at.conn == conn || !at.alive() {
 		return nil
 	}
-	return errors.Join(at.leg.forgetNamed(name), ignoreRefusal(at.leg.quietly("DEALLOCATE PREPARE "+string(raw))))
+	return errors.Join(at.conn.forgetNamed(name), ignoreRefusal(at.conn.quietly("DEALLOCATE PREPARE "+string(raw))))
 }
 
 // executeSQL runs SQL's EXECUTE, or DEALLOCATE PREPARE, of a name where its statement is.
@@ -97,14 +97,14 @@ func (r *router) executeSQL(attributes, sql []byte, name string, gone bool) erro
 	if !ok || !at.alive() {
 		return r.passHome(attributes, sql) // the server says that it knows none
 	}
-	leg, err := r.leg(at.leg.keyspace)
+	conn, err := r.conn(at.conn.keyspace)
 	if err != nil {
 		return err
 	}
 	if !gone {
-		defer func() { r.opaque = leg }() // it may have set any variable
+		defer func() { r.opaque = conn }() // it may have set any variable
 	}
-	return r.passTo(leg, attributes, sql)
+	return r.passTo(conn, attributes, sql)
 }
 
 // planNamed runs SQL's PREPARE, EXECUTE and DEALLOCATE PREPARE.

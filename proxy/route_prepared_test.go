@@ -189,7 +189,7 @@ func TestRoutedPreparedStatement(t *testing.T) {
 	})
 }
 
-// SQL's PREPARE is for statements that run on one leg whatever their values are.
+// SQL's PREPARE is for statements that run on one connection whatever their values are.
 func TestRoutedPrepareSQL(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})

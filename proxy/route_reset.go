@@ -25,7 +25,7 @@ func (s *session) routeTo(whole *Keyspace, database string) {
 // beginAnew forgets all that the client has made of its session.
 func (r *router) beginAnew() {
 	r.rollbackOn(r.involved()) // done when the client is told
-	if err := r.dropLegs(); err != nil {
+	if err := r.dropConns(); err != nil {
 		r.s.log.Debug("a shard's connection did not end in order", "err", err) // and is of no use any more
 	}
 	r.tx, r.settings, r.next = transaction{}, settings{}, nil

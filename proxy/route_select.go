@@ -23,23 +23,23 @@ func (r *router) routed(attributes, sql []byte, m parser.Mode) error {
 	}
 	switch p.Kind {
 	case route.Local:
-		get := r.leg
+		get := r.conn
 		if !r.tx.open && !r.autocommit() { // nor does a server begin a transaction for it
-			get = r.connectedLeg
+			get = r.connectedConn
 		}
 		return r.runAny(get, r.shards()[0], p, attributes, sql)
 	case route.Any:
-		return r.runAny(r.leg, k.EachShard()[0], p, attributes, sql)
+		return r.runAny(r.conn, k.EachShard()[0], p, attributes, sql)
 	case route.Unsharded:
 		if commitsFirst(parser.Sniff(sql), sql) {
 			if err := r.commit(); err != nil { // its server commits by itself
 				return err
 			}
-			leg, err := r.connectedLeg(k)
+			conn, err := r.connectedConn(k)
 			if err != nil {
 				return err
 			}
-			return r.runOn(leg, p, attributes, sql)
+			return r.runOn(conn, p, attributes, sql)
 		}
 		return r.runOne(k, p, attributes, sql)
 	case route.Insert:
@@ -77,28 +77,28 @@ func (r *router) keyspaceName() string {
 
 // runOne runs a statement on one shard, which answers the client.
 func (r *router) runOne(k *Keyspace, p *route.Plan, attributes, sql []byte) error {
-	leg, err := r.leg(k)
+	conn, err := r.conn(k)
 	if err != nil {
 		return err
 	}
-	return r.runOn(leg, p, attributes, sql)
+	return r.runOn(conn, p, attributes, sql)
 }
 
-// runAny is runOne for what any other shard would answer as well, on a leg that get gives.
+// runAny is runOne for what any other shard would answer as well, on a connection that get gives.
 func (r *router) runAny(get func(*Keyspace) (*executor, error), k *Keyspace, p *route.Plan, attributes, sql []byte) error {
-	leg, err := r.anyShard(k, get)
+	conn, err := r.anyShard(k, get)
 	if err != nil {
 		return err
 	}
-	return r.runOn(leg, p, attributes, sql)
+	return r.runOn(conn, p, attributes, sql)
 }
 
-// runOn runs a statement on one leg, which answers the client.
-func (r *router) runOn(leg *executor, p *route.Plan, attributes, sql []byte) error {
+// runOn runs a statement on one connection, which answers the client.
+func (r *router) runOn(conn *executor, p *route.Plan, attributes, sql []byte) error {
 	if p.HasEdits() {
-		sql = p.AppendSQL(nil, sql, false, r.databaseAt(leg.keyspace))
+		sql = p.AppendSQL(nil, sql, false, r.databaseAt(conn.keyspace))
 	}
-	return r.passTo(leg, attributes, sql)
+	return r.passTo(conn, attributes, sql)
 }
 
 // databaseAt gives what a keyspace's name stands for in a statement to a shard.
@@ -116,30 +116,30 @@ func (r *router) databaseAt(k *Keyspace) func(keyspace string) string {
 
 // selectSeveral answers a SELECT from several shards.
 func (r *router) selectSeveral(shards []*Keyspace, planner *route.Planner, p *route.Plan, attributes, sql []byte, m parser.Mode) error {
-	legs, err := r.legsOf(shards)
+	conns, err := r.connsOf(shards)
 	if err != nil {
 		return err
 	}
 	e := r.s.effectOf(parser.Sniff(sql), sql)
-	for _, leg := range legs {
-		if err := leg.before(e); err != nil {
+	for _, conn := range conns {
+		if err := conn.before(e); err != nil {
 			return err
 		}
 	}
-	return r.underSelectLimit(legs, p.Scatter, func(most uint64) error {
+	return r.underSelectLimit(conns, p.Scatter, func(most uint64) error {
 		for {
 			offset, count, err := p.Scatter.Limit.Resolve(nil)
 			if err != nil {
 				return err
 			}
-			q := scattered{router: r, legs: legs, how: p.Scatter, offset: offset, count: min(count, most), send: func(i int, leg *executor) error {
-				return leg.sendPart(attributes, p.AppendSQL(nil, sql, true, r.databaseAt(shards[i])))
+			q := scattered{router: r, conns: conns, how: p.Scatter, offset: offset, count: min(count, most), send: func(i int, conn *executor) error {
+				return conn.sendPart(attributes, p.AppendSQL(nil, sql, true, r.databaseAt(shards[i])))
 			}}
 			err = q.answer()
 			var number *merge.NumberError
 			if !errors.As(err, &number) {
-				for _, leg := range legs {
-					leg.after(e)
+				for _, conn := range conns {
+					conn.after(e)
 				}
 				return err
 			}
@@ -152,7 +152,7 @@ func (r *router) selectSeveral(shards []*Keyspace, planner *route.Planner, p *ro
 
 // writeSeveral runs an UPDATE or DELETE on several shards, on all of them or on none.
 func (r *router) writeSeveral(shards []*Keyspace, p *route.Plan, attributes, sql []byte) error {
-	legs, err := r.legsOf(shards)
+	conns, err := r.connsOf(shards)
 	if err != nil {
 		return err
 	}
@@ -160,31 +160,31 @@ func (r *router) writeSeveral(shards []*Keyspace, p *route.Plan, attributes, sql
 		return err
 	}
 	e := r.s.effectOf(parser.Sniff(sql), sql)
-	for _, leg := range legs {
-		if err := leg.before(e); err != nil {
+	for _, conn := range conns {
+		if err := conn.before(e); err != nil {
 			return err
 		}
 	}
-	answers := make([]wire.OK, len(legs))
-	err = r.atomic(severally{
-		legs:    legs,
+	answers := make([]wire.OK, len(conns))
+	err = r.atomic(onEachOf{
+		conns:   conns,
 		inOrder: p.SameRows,
 		send: func(i int) error {
-			return legs[i].sendPart(attributes, p.AppendSQL(nil, sql, false, r.databaseAt(legs[i].keyspace)))
+			return conns[i].sendPart(attributes, p.AppendSQL(nil, sql, false, r.databaseAt(conns[i].keyspace)))
 		},
 		receive: func(i int) (err error) {
-			answers[i], err = legs[i].readOK()
+			answers[i], err = conns[i].readOK()
 			return err
 		},
 		done: func() error {
 			if wire.MergeOK(answers).Warnings == 0 {
 				return nil
 			}
-			return r.keepWarnings(legs)
+			return r.keepWarnings(conns)
 		},
 	})
-	for _, leg := range legs {
-		leg.after(e)
+	for _, conn := range conns {
+		conn.after(e)
 	}
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 )
 
-// sequences runs a statement about sequences on the leg that can: one that names a
+// sequences runs a statement about sequences on the connection that can: one that names a
 // keyspace on that of it, one without a qualifier on that of the keyspace that has the
 // sequence in the vschema. It reports false for what is routed by its tables.
 func (r *router) sequences(kind parser.Kind, verb parser.OwnVerb, attributes, sql []byte, m parser.Mode) (done bool, err error) {
@@ -32,11 +32,11 @@ func (r *router) sequences(kind parser.Kind, verb parser.OwnVerb, attributes, sq
 		}
 		table = calls[0].Sequence
 	}
-	leg, err := r.connectedLeg(r.sequenceKeyspace(table))
+	conn, err := r.connectedConn(r.sequenceKeyspace(table))
 	if err != nil {
 		return true, err
 	}
-	return true, r.passTo(leg, attributes, r.qualified(leg, sql, m))
+	return true, r.passTo(conn, attributes, r.qualified(conn, sql, m))
 }
 
 // defineSequence runs DDL of sequences, and SHOW of them.
@@ -59,17 +59,17 @@ func (r *router) defineSequence(verb parser.OwnVerb, attributes, sql []byte, m p
 	if k.Shard != "" && verb != parser.ShowSequences {
 		return true, r.unsupported("sequences in a sharded keyspace", "put the name of an unsharded keyspace before theirs")
 	}
-	leg, err := r.leg(k)
+	conn, err := r.conn(k)
 	if err != nil {
 		return true, err
 	}
-	return true, r.passTo(leg, attributes, r.qualified(leg, sql, m))
+	return true, r.passTo(conn, attributes, r.qualified(conn, sql, m))
 }
 
-// qualified gives a statement about sequences as a leg's server reads it: the name of
+// qualified gives a statement about sequences as a connection's server reads it: the name of
 // its keyspace stands for a database there.
-func (r *router) qualified(leg *executor, sql []byte, m parser.Mode) []byte {
-	k := leg.keyspace
+func (r *router) qualified(conn *executor, sql []byte, m parser.Mode) []byte {
+	k := conn.keyspace
 	if k.Name == k.Database || !parser.Mentions(sql, k.Name) {
 		return sql
 	}

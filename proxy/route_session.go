@@ -7,9 +7,9 @@ import (
 )
 
 // What a statement takes from its session, or leaves there, is one server's. Here it
-// is seen to that a routed session has one of each: variables are set on each leg
+// is seen to that a routed session has one of each: variables are set on each connection
 // that is used (settings), LAST_INSERT_ID() goes with the client, functions of the
-// session are answered from the leg that ran the statement before, or are replaced by
+// session are answered from the connection that ran the statement before, or are replaced by
 // what seqgate knows.
 
 // inSession deals with a statement by what it has to do with its session. It gives the
@@ -62,18 +62,18 @@ func (r *router) usesSession(kind parser.Kind, attributes, sql []byte, m parser.
 		rest, err = r.replaceSession(nil, sql, &found)
 		return rest, err != nil, err
 	}
-	leg, err := r.leg(r.shards()[0])
+	conn, err := r.conn(r.shards()[0])
 	if err != nil {
 		return nil, true, err
 	}
 	if found.Uses&parser.TakesLocks != 0 {
-		if leg.keyspace != r.lockKeyspace() {
+		if conn.keyspace != r.lockKeyspace() {
 			return nil, true, r.locksBeside()
 		}
-		leg.locked = true
+		conn.locked = true
 	}
 	if found.Uses&parser.Unread == 0 && kind != parser.DDL && kind != parser.Carrier {
-		if sql, err = r.replaceSession(leg, sql, &found); err != nil {
+		if sql, err = r.replaceSession(conn, sql, &found); err != nil {
 			return nil, true, err
 		}
 	}
@@ -114,28 +114,28 @@ func (r *router) sharded() bool { return r.keyspace != nil && r.keyspace.Shards 
 // passCurrent passes a statement to the server of the current keyspace, which is not
 // sharded.
 func (r *router) passCurrent(kind parser.Kind, attributes, sql []byte) error {
-	get := r.leg
+	get := r.conn
 	if commitsFirst(kind, sql) {
 		if err := r.commit(); err != nil {
 			return err
 		}
-		get = r.connectedLeg
+		get = r.connectedConn
 	}
-	leg, err := get(r.shards()[0])
+	conn, err := get(r.shards()[0])
 	if err != nil {
 		return err
 	}
-	if err := r.passTo(leg, attributes, sql); err != nil {
+	if err := r.passTo(conn, attributes, sql); err != nil {
 		return err
 	}
 	if kind == parser.Call || kind == parser.Execute || kind == parser.Carrier {
-		r.opaque = leg // a program may have set any variable
+		r.opaque = conn // a program may have set any variable
 	}
 	return nil
 }
 
 // commitsFirst reports whether a server commits before it runs a statement ("Statements
-// That Cause an Implicit Commit" in the MySQL manual), which the other legs do then too.
+// That Cause an Implicit Commit" in the MySQL manual), which the other connections do then too.
 func commitsFirst(kind parser.Kind, sql []byte) bool {
 	if kind == parser.DDL {
 		return !isTemporaryDDL(sql)
@@ -230,21 +230,21 @@ func (r *router) locksBeside() error {
 	return r.unsupported("GET_LOCK() and its like beside tables", "take the lock by a SELECT of its own")
 }
 
-// passHome passes a statement to the client's own leg.
+// passHome passes a statement to the client's own connection.
 func (r *router) passHome(attributes, sql []byte) error {
-	home, err := r.anyShard(r.s.keyspace, r.leg)
+	home, err := r.anyShard(r.s.keyspace, r.conn)
 	if err != nil {
 		return err
 	}
 	return r.passTo(home, attributes, sql)
 }
 
-// passTo passes a statement to one leg, which answers it alone.
-func (r *router) passTo(leg *executor, attributes, sql []byte) error {
-	if err := r.refuseProgram(leg, sql); err != nil {
+// passTo passes a statement to one connection, which answers it alone.
+func (r *router) passTo(conn *executor, attributes, sql []byte) error {
+	if err := r.refuseProgram(conn, sql); err != nil {
 		return err
 	}
-	return r.on(leg, func() error { return leg.queryPart(attributes, sql) })
+	return r.on(conn, func() error { return conn.queryPart(attributes, sql) })
 }
 
 // unsupported refuses what would need more than one shard's answer.

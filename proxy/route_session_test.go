@@ -493,8 +493,8 @@ func TestRoutedStatementsInOneText(t *testing.T) {
 	})
 }
 
-// loseLegs ends all connections of a gate's sessions to its servers.
-func loseLegs(t *testing.T, g *shardedGate) {
+// loseConns ends all connections of a gate's sessions to its servers.
+func loseConns(t *testing.T, g *shardedGate) {
 	t.Helper()
 	databases := "'" + g.database + "'"
 	for _, db := range g.shards {
@@ -528,7 +528,7 @@ func TestRoutedLostConnections(t *testing.T) {
 			t.Fatalf("%q, %v", got, err)
 		}
 	}
-	loseLegs(t, g)
+	loseConns(t, g)
 	told := 0
 	for range 3 { // a statement that meets the loss may fail
 		for _, id := range ids {
@@ -554,7 +554,7 @@ func TestRoutedLostLock(t *testing.T) {
 	if got := value[int](t, c, "SELECT GET_LOCK(?, 0)", g.database); got != 1 {
 		t.Fatalf("GET_LOCK gives %d", got)
 	}
-	loseLegs(t, g)
+	loseConns(t, g)
 	if _, err := c.ExecContext(t.Context(), "DO IS_FREE_LOCK('x')"); err == nil {
 		t.Error("a lost lock is not told of")
 	}

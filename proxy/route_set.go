@@ -9,7 +9,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 )
 
-// set runs a SET on one leg: others have it when they are used (settings).
+// set runs a SET on one connection: others have it when they are used (settings).
 func (r *router) set(attributes, sql []byte, m parser.Mode) error {
 	stmt, ok := parser.ParseSet(sql, m)
 	if !ok {
@@ -24,29 +24,29 @@ func (r *router) set(attributes, sql []byte, m parser.Mode) error {
 	if stmt.Form == parser.SetTransaction && !stmt.Server {
 		return r.characterize(stmt, sql)
 	}
-	leg, sql, err := r.legForSet(sql, m)
+	conn, sql, err := r.connForSet(sql, m)
 	if err != nil {
 		return err
 	}
 	if err := r.commitFor(stmt, sql); err != nil {
 		return err
 	}
-	settled := leg.settled
-	err = r.passTo(leg, attributes, sql)
-	leg.settled = settled // not for what is noted here
-	if err != nil || leg.answer.Failed {
+	settled := conn.settled
+	err = r.passTo(conn, attributes, sql)
+	conn.settled = settled // not for what is noted here
+	if err != nil || conn.answer.Failed {
 		return err
 	}
-	r.settings.note(leg, stmt.Assignments...)
+	r.settings.note(conn, stmt.Assignments...)
 	if stmt.Form == parser.SetSessionTransaction {
-		r.settings.note(leg, leg.transactionVariables()...)
+		r.settings.note(conn, conn.transactionVariables()...)
 	}
 	const autocommit = mysql.SERVER_STATUS_AUTOCOMMIT
-	r.s.answer.Status = r.s.answer.Status&^autocommit | leg.answer.Status&autocommit
+	r.s.answer.Status = r.s.answer.Status&^autocommit | conn.answer.Status&autocommit
 	return nil
 }
 
-// commitFor commits on all legs before a SET turns autocommit on, as the server does on
+// commitFor commits on all connections before a SET turns autocommit on, as the server does on
 // the one where that runs (MySQL manual, "autocommit").
 func (r *router) commitFor(stmt parser.SetStmt, sql []byte) error {
 	if r.autocommit() || !r.tx.open && !r.inTransaction() {
@@ -97,8 +97,8 @@ func isNoChain(value []byte) bool {
 var ownVariables = []string{"insert_id", "rand_seed1", "rand_seed2", "pseudo_thread_id", "gtid_next", "gtid_seq_no", "gtid_domain_id",
 	"server_id", "pseudo_replica_mode", "pseudo_slave_mode", "proxy_user", "debug", "debug_sync", "resultset_metadata"}
 
-// legForSet gives the leg that a SET runs on, and its text for that.
-func (r *router) legForSet(sql []byte, m parser.Mode) (*executor, []byte, error) {
+// connForSet gives the connection that a SET runs on, and its text for that.
+func (r *router) connForSet(sql []byte, m parser.Mode) (*executor, []byte, error) {
 	found := parser.FindSession(sql, m)
 	reads := found.Uses&parser.ReadsTables != 0
 	if reads && !r.stays(sql, m) {
@@ -108,23 +108,23 @@ func (r *router) legForSet(sql []byte, m parser.Mode) (*executor, []byte, error)
 		return nil, nil, err
 	}
 	if found.Uses&parser.TakesLocks != 0 && !reads {
-		leg, err := r.lockLeg()
-		return leg, sql, err
+		conn, err := r.lockConn()
+		return conn, sql, err
 	}
 	k := r.shards()[0]
 	if r.sharded() {
 		k = r.s.keyspace
 	}
-	get := r.connectedLeg
+	get := r.connectedConn
 	if reads {
-		get = r.leg
+		get = r.conn
 	}
-	leg, err := r.anyShard(k, get)
+	conn, err := r.anyShard(k, get)
 	if err != nil {
 		return nil, nil, err
 	}
-	sql, err = r.replaceSession(leg, sql, &found)
-	return leg, sql, err
+	sql, err = r.replaceSession(conn, sql, &found)
+	return conn, sql, err
 }
 
 // transactionVariables are those that SET SESSION TRANSACTION sets.

@@ -13,17 +13,17 @@ import (
 )
 
 // settings are what the client has set in its session, by name. A SET runs on one
-// leg, and no other knows of it until it is used: then what the variables hold there
-// is read, once, with its type and character set, and set on the other leg as a
+// connection, and no other knows of it until it is used: then what the variables hold there
+// is read, once, with its type and character set, and set on the other connection as a
 // literal. So a right side is evaluated once, whatever it is, and a session that sets
 // a variable again and again does not grow.
 type settings struct {
 	held map[string]setting // by settingKey
 	size int                // of the texts, in bytes
-	// changes counts them; it says which of the settings a leg has (session.applied).
+	// changes counts them; it says which of the settings a connection has (session.applied).
 	changes int
 
-	// ahead is the leg on which something was set that is not in held yet; nil for none.
+	// ahead is the connection on which something was set that is not in held yet; nil for none.
 	ahead   *executor
 	changed map[string]parser.Assignment // there
 }
@@ -34,7 +34,7 @@ type setting struct {
 	change int
 }
 
-// maxSettings bounds what one session's variables hold when several legs have to have
+// maxSettings bounds what one session's variables hold when several connections have to have
 // it, in bytes.
 const maxSettings = 64 << 20
 
@@ -60,8 +60,8 @@ func settingKey(a parser.Assignment) string {
 var charsetVariables = []string{"charset", "character_set_client", "character_set_results", "character_set_connection",
 	"collation_connection", "character_set_database", "collation_database"}
 
-// note takes in what was assigned on a leg, the only one that may be ahead.
-func (t *settings) note(leg *executor, assigned ...parser.Assignment) {
+// note takes in what was assigned on a connection, the only one that may be ahead.
+func (t *settings) note(conn *executor, assigned ...parser.Assignment) {
 	for _, a := range assigned {
 		key := settingKey(a)
 		if key == "" {
@@ -70,45 +70,45 @@ func (t *settings) note(leg *executor, assigned ...parser.Assignment) {
 		if t.changed == nil {
 			t.changed = make(map[string]parser.Assignment)
 		}
-		t.ahead, t.changed[key] = leg, a
+		t.ahead, t.changed[key] = conn, a
 	}
 }
 
 // noteVariables is note for user variables.
-func (t *settings) noteVariables(leg *executor, names []string) {
+func (t *settings) noteVariables(conn *executor, names []string) {
 	for _, name := range names {
-		t.note(leg, parser.Assignment{Scope: parser.SetUserVariable, Name: name})
+		t.note(conn, parser.Assignment{Scope: parser.SetUserVariable, Name: name})
 	}
 }
 
-// noteOpaque is noteVariables for a leg on which a program may have set any: those are
+// noteOpaque is noteVariables for a connection on which a program may have set any: those are
 // read that were not set elsewhere since.
-func (t *settings) noteOpaque(leg *executor, names []string) error {
-	if t.ahead != leg {
+func (t *settings) noteOpaque(conn *executor, names []string) error {
+	if t.ahead != conn {
 		if err := t.settle(); err != nil {
 			return err
 		}
 	}
 	for _, name := range names {
-		if t.held["@"+name].change <= leg.applied {
-			t.noteVariables(leg, []string{name})
+		if t.held["@"+name].change <= conn.applied {
+			t.noteVariables(conn, []string{name})
 		}
 	}
 	return nil
 }
 
-// settle reads what the leg has that is ahead, so that others can have it too.
+// settle reads what the connection has that is ahead, so that others can have it too.
 func (t *settings) settle() error {
-	leg := t.ahead
-	if leg == nil {
+	conn := t.ahead
+	if conn == nil {
 		return nil
 	}
-	if leg.lost || leg.ends.backEnded.Load() {
+	if conn.lost || conn.ends.backEnded.Load() {
 		return &backendError{errors.New("the server ended the connection that had the session's settings")}
 	}
 	keys := slices.Sorted(maps.Keys(t.changed))
 	for chunk := range slices.Chunk(keys, maxRead) {
-		texts, err := leg.readSettings(chunk, t.changed)
+		texts, err := conn.readSettings(chunk, t.changed)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (t *settings) settle() error {
 		}
 	}
 	t.ahead = nil
-	leg.applied = t.changes
+	conn.applied = t.changes
 	return nil
 }
 
@@ -142,21 +142,21 @@ func (t *settings) hold(key, text string) error {
 	return nil
 }
 
-// apply brings a leg up to date.
-func (t *settings) apply(leg *executor) error {
-	if leg.applied == t.changes {
+// apply brings a connection up to date.
+func (t *settings) apply(conn *executor) error {
+	if conn.applied == t.changes {
 		return nil
 	}
 	var due []setting
 	readsOtherwise := false
 	for key, s := range t.held {
-		if s.change > leg.applied {
+		if s.change > conn.applied {
 			due = append(due, s)
 			readsOtherwise = readsOtherwise || key == settingCharsets || key == "sql_mode"
 			if key == incrementVariable {
-				leg.forgetIDSettings()
+				conn.forgetIDSettings()
 			}
-			leg.state.waits = leg.state.waits && key != writeTimeout
+			conn.state.waits = conn.state.waits && key != writeTimeout
 		}
 	}
 	slices.SortFunc(due, func(a, b setting) int { return a.change - b.change })
@@ -165,13 +165,13 @@ func (t *settings) apply(leg *executor) error {
 		for size := 0; len(due) > 0 && size < maxScratch; due = due[1:] {
 			texts, size = append(texts, due[0].text), size+len(due[0].text)
 		}
-		if err := leg.quietly("SET " + strings.Join(texts, ", ")); err != nil {
+		if err := conn.quietly("SET " + strings.Join(texts, ", ")); err != nil {
 			return err
 		}
 	}
-	leg.applied = t.changes
+	conn.applied = t.changes
 	if readsOtherwise {
-		leg.state.environmentKnown = false
+		conn.state.environmentKnown = false
 	}
 	return nil
 }

@@ -31,16 +31,16 @@ func (r *router) show(attributes, sql []byte, m parser.Mode) (done bool, err err
 	return false, nil
 }
 
-// showLast has the leg that ran the latest statement tell of it.
+// showLast has the connection that ran the latest statement tell of it.
 func (r *router) showLast(attributes, sql []byte) error {
-	leg, err := r.leftOn()
+	conn, err := r.leftOn()
 	if err != nil {
 		return err
 	}
-	return r.passTo(leg, attributes, sql)
+	return r.passTo(conn, attributes, sql)
 }
 
-// showWarnings is SHOW WARNINGS or SHOW ERRORS: of a statement that several legs ran,
+// showWarnings is SHOW WARNINGS or SHOW ERRORS: of a statement that several connections ran,
 // those of all of them, one after the other.
 func (r *router) showWarnings(attributes, sql []byte, which string, plain bool) error {
 	switch {
@@ -68,15 +68,15 @@ type warnings struct{ rows [][]string }
 var warningColumns = []wire.Column{wire.TextColumn("Level", 7),
 	{Name: "Code", Type: mysql.MYSQL_TYPE_LONG, Length: 4, Unsigned: true}, wire.TextColumn("Message", 512)}
 
-// keepWarnings reads the warnings of the statement that legs have just run: the next
+// keepWarnings reads the warnings of the statement that connections have just run: the next
 // one, if only a COMMIT, has a server forget them.
-func (r *router) keepWarnings(legs []*executor) error {
+func (r *router) keepWarnings(conns []*executor) error {
 	var all warnings
-	for _, leg := range legs {
-		if leg.lost {
+	for _, conn := range conns {
+		if conn.lost {
 			continue
 		}
-		of, err := leg.queryRows("SHOW WARNINGS", len(warningColumns))
+		of, err := conn.queryRows("SHOW WARNINGS", len(warningColumns))
 		if err != nil {
 			return err
 		}

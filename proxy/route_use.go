@@ -23,11 +23,11 @@ func (r *router) use(name string) error {
 	if k.Shards != nil {
 		return mysql.NewDefaultError(mysql.ER_BAD_DB_ERROR, name)
 	}
-	leg, err := r.connectedLeg(k)
+	conn, err := r.connectedConn(k)
 	if err != nil {
 		return err
 	}
-	if err := leg.changeDatabase(name); err != nil {
+	if err := conn.changeDatabase(name); err != nil {
 		return err
 	}
 	if r.keyspace, r.database = k, name; name == k.Database {
@@ -51,21 +51,21 @@ func (r *router) changedDatabase(name string) error {
 	return r.s.replyOK(ok)
 }
 
-// enterDatabase has a leg's default database be what the client's statements expect.
-func (r *router) enterDatabase(leg *executor) error {
-	want := leg.keyspace.Database
-	if leg.keyspace == r.keyspace && r.database != "" {
+// enterDatabase has a connection's default database be what the client's statements expect.
+func (r *router) enterDatabase(conn *executor) error {
+	want := conn.keyspace.Database
+	if conn.keyspace == r.keyspace && r.database != "" {
 		want = r.database
 	}
-	if !leg.state.databaseKnown {
-		if err := leg.know(); err != nil {
+	if !conn.state.databaseKnown {
+		if err := conn.know(); err != nil {
 			return err
 		}
 	}
-	if leg.state.database == want {
+	if conn.state.database == want {
 		return nil
 	}
-	return leg.changeDatabase(want)
+	return conn.changeDatabase(want)
 }
 
 // changeDatabase changes the default database of a connection. The server's refusal is

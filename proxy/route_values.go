@@ -183,7 +183,7 @@ func (s *serverConn) readColumnType(b []byte) (c columnType, ok bool) {
 
 func (c *serverConn) has64(capability uint64) bool { return c.capabilities&capability != 0 }
 
-// readSettings gives the assignments of SET that make on another leg what the session
+// readSettings gives the assignments of SET that make on another connection what the session
 // has.
 func (c *serverConn) readSettings(keys []string, changed map[string]parser.Assignment) ([]string, error) {
 	texts := make([]string, len(keys))

@@ -20,23 +20,23 @@ import (
 // router is what a client's session has in front of sharded keyspaces: connections
 // to as many shards as its statements need, and what makes them one session.
 type router struct {
-	s        *session  // the client's: also the leg of the shard that it logged into
+	s        *session  // the client's: also the connection of the shard that it logged into
 	keyspace *Keyspace // the current one
 	database string    // the current one on its server, when that is not its own
-	legs     legs
+	conns    shardConns
 	tx       transaction
 	settings settings
 	prepared preparedStmts
 
-	// last is the leg that ran the latest statement alone; nil when several did, or none.
+	// last is the connection that ran the latest statement alone; nil when several did, or none.
 	last    *executor
-	several []*executor // the legs that did
+	several []*executor // the connections that did
 	counts  counts      // what that statement left; of last it knows itself
-	warned  *warnings   // of it, where the legs do not have them any more; nil where they do
-	idLeg   *executor   // that has the session's LAST_INSERT_ID(); nil for s
+	warned  *warnings   // of it, where the connections do not have them any more; nil where they do
+	idConn  *executor   // that has the session's LAST_INSERT_ID(); nil for s
 	next    []string    // each SET TRANSACTION for the next one
 	// assigned are the user variables that the statement under way may set; opaque is
-	// a leg on which a program ran that may have set any.
+	// a connection on which a program ran that may have set any.
 	assigned []string
 	opaque   *executor
 
@@ -55,7 +55,7 @@ func newRouter(s *session, k *Keyspace, database string) *router {
 	if k.Shards == nil && database != k.Database {
 		r.database = database
 	}
-	r.legs.add(s.executor)
+	r.conns.add(s.executor)
 	return r
 }
 
@@ -132,7 +132,7 @@ func (r *router) passAny(code byte) error {
 	if err != nil {
 		return err
 	}
-	leg, err := r.anyShard(r.shards()[0], r.leg)
+	conn, err := r.anyShard(r.shards()[0], r.conn)
 	if err != nil {
 		return err
 	}
@@ -143,34 +143,34 @@ func (r *router) passAny(code byte) error {
 	case mysql.COM_PROCESS_INFO:
 		as = wire.ShapeResults
 	}
-	return r.on(leg, func() error {
-		if err := leg.send(append([]byte{code}, body...)); err != nil {
+	return r.on(conn, func() error {
+		if err := conn.send(append([]byte{code}, body...)); err != nil {
 			return err
 		}
-		return leg.relay(as)
+		return conn.relay(as)
 	})
 }
 
 // shards gives those of the current keyspace.
 func (r *router) shards() []*Keyspace { return r.keyspace.EachShard() }
 
-// on runs something that answers the client from a leg.
-func (r *router) on(leg *executor, run func() error) error {
-	leg.boundary, leg.sent = false, false
-	leg.answer.Failed = false
-	r.last = leg
-	lastID := leg.state.lastID
-	leg.answer.Code = 0
+// on runs something that answers the client from a connection.
+func (r *router) on(conn *executor, run func() error) error {
+	conn.boundary, conn.sent = false, false
+	conn.answer.Failed = false
+	r.last = conn
+	lastID := conn.state.lastID
+	conn.answer.Code = 0
 	err := run()
-	leg.boundary = !isConnectionFailure(err)
-	r.ownsLastID(leg, lastID)
+	conn.boundary = !isConnectionFailure(err)
+	r.ownsLastID(conn, lastID)
 	if len(r.assigned) > 0 {
-		r.settings.noteVariables(leg, r.assigned) // also when it failed: up to there they may be set
+		r.settings.noteVariables(conn, r.assigned) // also when it failed: up to there they may be set
 		r.assigned = nil
 	}
-	r.s.answer.Failed = leg.answer.Failed
-	if leg.answer.Failed {
-		r.s.noteError(leg.answer.Code)
+	r.s.answer.Failed = conn.answer.Failed
+	if conn.answer.Failed {
+		r.s.noteError(conn.answer.Code)
 	}
 	return err
 }
@@ -254,17 +254,17 @@ func (r *router) queryPart(attributes, text []byte, span parser.Span) (failed bo
 
 // mode gives how SQL text reads in the session.
 func (r *router) mode() (parser.Mode, error) {
-	leg := r.settings.ahead // what was set last is not known elsewhere
-	if leg == nil {
+	conn := r.settings.ahead // what was set last is not known elsewhere
+	if conn == nil {
 		var err error
-		if leg, err = r.anyLeg(); err != nil {
+		if conn, err = r.anyConn(); err != nil {
 			return parser.Mode{}, err
 		}
 	}
-	if err := leg.know(); err != nil {
+	if err := conn.know(); err != nil {
 		return parser.Mode{}, err
 	}
-	return leg.state.mode, nil
+	return conn.state.mode, nil
 }
 
 // query runs one statement. attributes is what stands before its text in a COM_QUERY.
@@ -302,19 +302,19 @@ func (r *router) resolveVersions(sql []byte, m parser.Mode) []byte {
 	if !parser.HasVersion(sql) {
 		return sql
 	}
-	if resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(r.s.conn.Version)); ok {
+	if resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(r.s.backend.Version)); ok {
 		return resolved
 	}
 	return sql
 }
 
-// inTransaction reports whether one is open, on any leg.
+// inTransaction reports whether one is open, on any connection.
 func (r *router) inTransaction() bool {
 	if r.tx.open && !r.tx.implicit {
 		return true
 	}
-	for _, leg := range r.legs.all {
-		if leg.inLegTransaction() {
+	for _, conn := range r.conns.all {
+		if conn.hasTransaction() {
 			return true
 		}
 	}

@@ -13,20 +13,20 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// scattered is a SELECT that several legs answer, and whose rows are merged into one
+// scattered is a SELECT that several connections answer, and whose rows are merged into one
 // result as they come.
 type scattered struct {
 	router *router
-	legs   []*executor
+	conns  []*executor
 	how    *parser.Scatter
-	// send sends the command to a leg.
-	send func(i int, leg *executor) error
+	// send sends the command to a connection.
+	send func(i int, conn *executor) error
 	// take, if set, gets the merged rows in the place of the client.
 	take          func(rows *merge.Rows, columns [][]byte) error
 	binary        bool
 	offset, count uint64
 
-	sources  []*legRows
+	sources  []*shardRows
 	warnings uint16
 	rows     uint64
 }
@@ -38,7 +38,7 @@ const (
 	maxHeldBytes = 64 << 20
 )
 
-// answer asks all legs and gives the client their merged answer. A *merge.NumberError
+// answer asks all connections and gives the client their merged answer. A *merge.NumberError
 // asks for another way to merge; nothing was sent to the client then. All answers are
 // read to their ends, unless a connection fails.
 func (q *scattered) answer() error {
@@ -53,17 +53,17 @@ func (q *scattered) answer() error {
 	return err // in the place of the rest, if rows were sent: as a server does
 }
 
-// ask sends the statement to all legs, and reads what stands before their rows.
+// ask sends the statement to all connections, and reads what stands before their rows.
 func (q *scattered) ask() error {
-	if err := letWait(q.legs); err != nil {
+	if err := raiseTimeouts(q.conns); err != nil {
 		return err
 	}
-	for i, leg := range q.legs {
-		leg.boundary, leg.sent = false, true
-		if err := q.send(i, leg); err != nil {
+	for i, conn := range q.conns {
+		conn.boundary, conn.sent = false, true
+		if err := q.send(i, conn); err != nil {
 			return err
 		}
-		q.sources = append(q.sources, &legRows{leg: leg})
+		q.sources = append(q.sources, &shardRows{conn: conn})
 	}
 	var failed error
 	for _, source := range q.sources {
@@ -83,7 +83,7 @@ func (q *scattered) merge() error {
 		if len(source.columns) != len(columns) {
 			return mysql.NewError(mysql.ER_UNKNOWN_ERROR, fmt.Sprintf(
 				"shard %s answers with %d columns and shard %s with %d; let the tables of all shards have the same columns",
-				q.legs[0].keyspace, len(columns), q.legs[i].keyspace, len(source.columns)))
+				q.conns[0].keyspace, len(columns), q.conns[i].keyspace, len(source.columns)))
 		}
 	}
 	merged, err := merge.New(merge.Config{Scatter: q.how, Columns: columns, Each: each, Binary: q.binary,
@@ -140,9 +140,9 @@ func (q *scattered) end() []byte {
 	return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16([]byte{mysql.EOF_HEADER}, q.warnings), status)
 }
 
-// legRows are the rows of one leg's answer.
-type legRows struct {
-	leg      *executor
+// shardRows are the rows of one connection's answer.
+type shardRows struct {
+	conn     *executor
 	columns  [][]byte // the payloads of their definitions
 	size     int      // of the packet that was given last, which is still unread
 	begun    bool     // the answer's beginning was looked at
@@ -151,18 +151,18 @@ type legRows struct {
 }
 
 // begin reads what stands before the rows. An error packet is a *serverError.
-func (l *legRows) begin() error {
+func (l *shardRows) begin() error {
 	l.begun = true
-	l.leg.startAnswer(wire.ShapeResults)
+	l.conn.startAnswer(wire.ShapeResults)
 	payload, err := l.next()
 	if err != nil {
 		return err
 	}
-	if l.leg.answer.Done() {
-		return l.fail(fmt.Errorf("the answer to a query of shard %s has no rows", l.leg.keyspace))
+	if l.conn.answer.Done() {
+		return l.fail(fmt.Errorf("the answer to a query of shard %s has no rows", l.conn.keyspace))
 	}
 	count, _, _ := wire.LengthEncoded(payload)
-	for l.leg.answer.Phase == wire.PhaseColumns {
+	for l.conn.answer.Phase == wire.PhaseColumns {
 		payload, err := l.next()
 		if err != nil {
 			return err
@@ -170,44 +170,44 @@ func (l *legRows) begin() error {
 		l.columns = append(l.columns, append([]byte(nil), payload...))
 	}
 	if uint64(len(l.columns)) != count {
-		return l.fail(fmt.Errorf("the answer of shard %s has %d definitions for %d columns", l.leg.keyspace, len(l.columns), count))
+		return l.fail(fmt.Errorf("the answer of shard %s has %d definitions for %d columns", l.conn.keyspace, len(l.columns), count))
 	}
-	if l.leg.answer.Phase == wire.PhaseColumnEOF {
+	if l.conn.answer.Phase == wire.PhaseColumnEOF {
 		_, err = l.next()
 	}
 	return err
 }
 
 // next gives the answer's next packet.
-func (l *legRows) next() ([]byte, error) {
-	l.leg.back.Skip(l.size)
+func (l *shardRows) next() ([]byte, error) {
+	l.conn.back.Skip(l.size)
 	l.size = 0
-	payload, size, err := l.leg.follow()
+	payload, size, err := l.conn.follow()
 	if err != nil {
 		return nil, l.fail(err)
 	}
 	l.size = size
-	if l.leg.answer.Failed {
+	if l.conn.answer.Failed {
 		return nil, &wire.ServerError{Packet: append([]byte(nil), payload...)}
 	}
 	return payload, nil
 }
 
-func (l *legRows) fail(err error) error {
+func (l *shardRows) fail(err error) error {
 	l.failed = &backendError{err}
 	return l.failed
 }
 
 // Next gives the next row (merge.Source).
-func (l *legRows) Next() ([]byte, error) {
+func (l *shardRows) Next() ([]byte, error) {
 	if l.failed != nil {
 		return nil, l.failed
 	}
-	if l.leg.answer.Done() {
+	if l.conn.answer.Done() {
 		return nil, io.EOF
 	}
 	payload, err := l.next()
-	if err == nil && l.leg.answer.Done() {
+	if err == nil && l.conn.answer.Done() {
 		l.noteEnd(payload)
 		return nil, io.EOF
 	}
@@ -215,8 +215,8 @@ func (l *legRows) Next() ([]byte, error) {
 }
 
 // noteEnd takes the number of warnings from the packet that ended the rows.
-func (l *legRows) noteEnd(payload []byte) {
-	if l.leg.deprecateEOF() {
+func (l *shardRows) noteEnd(payload []byte) {
+	if l.conn.deprecateEOF() {
 		if ok, valid := wire.ParseOK(payload); valid {
 			l.warnings = ok.Warnings
 		}
@@ -225,27 +225,27 @@ func (l *legRows) noteEnd(payload []byte) {
 	}
 }
 
-// drain reads the rest of the answer, so that the leg can be asked again. The
+// drain reads the rest of the answer, so that the connection can be asked again. The
 // server's own error in it was told, or is of no interest any more.
-func (l *legRows) drain() error {
+func (l *shardRows) drain() error {
 	if !l.begun && l.failed == nil {
 		l.begun = true
-		l.leg.startAnswer(wire.ShapeResults)
+		l.conn.startAnswer(wire.ShapeResults)
 	}
-	for l.failed == nil && !l.leg.answer.Done() {
+	for l.failed == nil && !l.conn.answer.Done() {
 		var refused *wire.ServerError
 		payload, err := l.next()
 		if err != nil && !errors.As(err, &refused) {
 			return err
 		}
-		if l.leg.answer.Done() && err == nil {
+		if l.conn.answer.Done() && err == nil {
 			l.noteEnd(payload)
 		}
 	}
 	if l.failed == nil {
-		l.leg.back.Skip(l.size)
+		l.conn.back.Skip(l.size)
 		l.size = 0
-		l.leg.boundary = true
+		l.conn.boundary = true
 	}
 	return nil
 }

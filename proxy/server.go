@@ -320,12 +320,12 @@ func (s *Server) run(c, client net.Conn, session *session, release func()) {
 	closed := false
 	defer func() {
 		if !closed {
-			_ = session.disregard()
-			session.router.cutOffLegs()
+			_ = session.unwatch()
+			session.router.cutOffConns()
 			_ = session.back.Close() // after a fault: its locks must not stay
 		}
 	}()
-	session.attend()
+	session.watchBoth()
 	err := session.run()
 	closed = true
 	s.logEnd(client, "session", session.keyspace, errors.Join(err, session.close()))

@@ -23,7 +23,7 @@ type serverConn struct {
 	client   uint32 // the id of the client's connection
 
 	back         *wire.Conn
-	conn         *backend.Conn           // that back reads from and writes to
+	backend      *backend.Conn           // that back reads from and writes to
 	threadID     atomic.Uint32           // the server's own id of it
 	secure       bool                    // a password may be sent on it as it is
 	login        backend.Login           // where it is seqgate's own

@@ -52,7 +52,7 @@ func (s *session) run() error {
 		if slow > 0 {
 			s.beginSlow()
 		}
-		s.beginTally()
+		s.beginStatistics()
 		err = s.nextCommand(length, sequence)
 		s.noteCursor()
 		if slow > 0 {
@@ -62,7 +62,7 @@ func (s *session) run() error {
 		if err != nil {
 			err = s.report(err)
 		}
-		s.endTally()
+		s.endStatistics()
 		if s.trace != nil {
 			s.endStatement(err)
 		}
@@ -133,7 +133,7 @@ func (s *session) idle() error {
 		s.lose()
 		s.lostUnseen = true
 	case s.ends.backEnded.Load():
-		return s.passLastWords()
+		return s.passServerError()
 	case s.lost && s.killed.Load():
 		return io.EOF
 	}
@@ -431,7 +431,7 @@ func (f *filler) followSingle() (payload []byte, size int, err error) {
 
 // close ends the client's connection, and the use of the backend's.
 func (s *session) close() error {
-	err := errors.Join(s.endLegs(), s.disregard(), s.front.Close())
+	err := errors.Join(s.endConns(), s.unwatch(), s.front.Close())
 	err = errors.Join(err, s.giveBack())
 	s.front.Release()
 	return err

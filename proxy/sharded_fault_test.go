@@ -168,7 +168,7 @@ func TestTransactionLosesAShard(t *testing.T) {
 }
 
 // A session outside of a transaction goes on when the connection to a shard was lost.
-func TestIdleLegIsReplaced(t *testing.T) {
+func TestIdleShardConnIsReplaced(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})

@@ -30,8 +30,8 @@ type slowLog struct {
 // beginSlow notes what runs from now on.
 func (s *session) beginSlow() {
 	s.slow.began, s.slow.text = time.Now(), nil
-	for _, leg := range s.allLegs() {
-		leg.answer.Rows = 0
+	for _, conn := range s.allConns() {
+		conn.answer.Rows = 0
 	}
 }
 
@@ -120,18 +120,18 @@ func (c *clientConn) noteStatementID() {
 	}
 }
 
-// allLegs gives the connections to servers that the session has.
-func (s *session) allLegs() []*executor {
+// allConns gives the connections to servers that the session has.
+func (s *session) allConns() []*executor {
 	if s.router == nil {
 		return []*executor{s.executor}
 	}
-	return s.router.legs.all
+	return s.router.conns.all
 }
 
 // rowsRead is how many rows the servers sent for the command; those that several shards sent may be fewer for the client.
 func (s *session) rowsRead() (n uint64) {
-	for _, leg := range s.allLegs() {
-		n += leg.answer.Rows
+	for _, conn := range s.allConns() {
+		n += conn.answer.Rows
 	}
 	return n
 }
@@ -146,8 +146,8 @@ func (s *session) usedShards() string {
 		used = []*executor{s.router.last}
 	}
 	var names []string
-	for _, leg := range used {
-		names = append(names, leg.keyspace.String())
+	for _, conn := range used {
+		names = append(names, conn.keyspace.String())
 	}
 	return strings.Join(names, ",")
 }

@@ -20,7 +20,7 @@ type sessionState struct {
 	mode             parser.Mode
 	database         string
 	databaseKnown    bool // also when the rest is not; then as the client spelled it
-	waits            bool // net_write_timeout is seqgate's own (letWait)
+	waits            bool // net_write_timeout is seqgate's own (raiseTimeouts)
 
 	lastIDKnown bool
 	lastID      uint64 // what LAST_INSERT_ID() has to give

@@ -15,7 +15,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// tracing is the span of a client's statement under way; its legs have it in common.
+// tracing is the span of a client's statement under way; its connections have it in common.
 type tracing struct {
 	tracer Tracer
 	ctx    context.Context // with the span; nil between statements
@@ -25,7 +25,7 @@ type tracing struct {
 	operation, keyspace, text string // of the statement when it began; text is without values
 }
 
-// call is a leg's span of a command that its server runs, or of several that are sent at once. The zero value is that of none.
+// call is a connection's span of a command that its server runs, or of several that are sent at once. The zero value is that of none.
 type call struct {
 	end      endSpan
 	rows     uint64 // that the answers had when it began
@@ -73,8 +73,8 @@ func (s *session) beginStatement(code byte, length int) error {
 		ctx = t.tracer.Continue(ctx, parent, state)
 	}
 	t.ids = 0
-	for _, leg := range s.allLegs() {
-		leg.answer.Rows = 0
+	for _, conn := range s.allConns() {
+		conn.answer.Rows = 0
 	}
 	t.operation, t.keyspace = operation(kind), s.currentKeyspace()
 	t.ctx, t.end = t.tracer.Start(ctx, "server", spanName(t.operation, t.keyspace))
@@ -111,7 +111,7 @@ func (s *session) preparedKind(payload []byte) meter.Kind {
 		}
 		return meter.Other
 	}
-	if kind, ok := s.tally.kinds[id]; ok {
+	if kind, ok := s.statistics.kinds[id]; ok {
 		return kind
 	}
 	return meter.Other
@@ -122,7 +122,7 @@ func (s *session) preparedKind(payload []byte) meter.Kind {
 func (s *session) statementAttrs() []slog.Attr {
 	t := s.trace
 	attrs := append(make([]slog.Attr, 0, 11), slog.String("db.system.name", "mysql"), slog.String("db.namespace", t.keyspace),
-		slog.String("user.name", s.user), slog.String("seqgate.statement.kind", s.tally.kind.String()))
+		slog.String("user.name", s.user), slog.String("seqgate.statement.kind", s.statistics.kind.String()))
 	if t.operation != "" {
 		attrs = append(attrs, slog.String("db.operation.name", t.operation))
 	}
@@ -188,7 +188,7 @@ func (s *session) toldCode() uint16 {
 	if s.router == nil && s.answer.Fails > 0 {
 		return s.answer.Code
 	}
-	return s.tally.code
+	return s.statistics.code
 }
 
 // toldRows is how many rows the client was told, as far as servers sent them.
@@ -203,11 +203,11 @@ func (s *session) toldRows() uint64 {
 	}
 }
 
-// endCalls ends the calls of all legs that have not come to their ends.
+// endCalls ends the calls of all connections that have not come to their ends.
 func (s *session) endCalls(err error) {
-	for _, leg := range s.allLegs() {
-		if leg.call.end != nil {
-			leg.endCall(err)
+	for _, conn := range s.allConns() {
+		if conn.call.end != nil {
+			conn.endCall(err)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (r *router) beginTransaction(t parser.TransactionStmt, sql []byte) error {
 	r.tx = transaction{open: true, begin: string(parser.TrimEnd(sql)), readOnly: t.ReadOnly, preceding: r.next}
 	r.next = nil
 	if t.Snapshot { // of this moment, on each shard
-		if _, err := r.legsOf(r.shards()); err != nil {
+		if _, err := r.connsOf(r.shards()); err != nil {
 			return err
 		}
 	}
@@ -75,27 +75,27 @@ func (r *router) beginImplicitly() {
 	}
 }
 
-// enter sees to it that a leg is in the client's transaction, if there is one.
-func (r *router) enter(leg *executor) error {
+// enter sees to it that a connection is in the client's transaction, if there is one.
+func (r *router) enter(conn *executor) error {
 	r.beginImplicitly()
 	switch {
-	case !r.tx.open && !leg.preceded:
-		return r.precede(leg, r.next)
-	case !r.tx.open || leg.begun:
+	case !r.tx.open && !conn.preceded:
+		return r.precede(conn, r.next)
+	case !r.tx.open || conn.begun:
 		return nil
 	}
-	if err := r.precede(leg, r.tx.preceding); err != nil {
+	if err := r.precede(conn, r.tx.preceding); err != nil {
 		return err
 	}
-	if err := leg.quietly(r.beginText(leg)); err != nil {
-		leg.xid = "" // of no transaction
+	if err := conn.quietly(r.beginText(conn)); err != nil {
+		conn.xid = "" // of no transaction
 		return err
 	}
-	leg.begun = true
+	conn.begun = true
 	for _, name := range r.tx.savepoints {
-		if err := leg.quietly("SAVEPOINT " + quoteIdentifier(name)); err != nil {
+		if err := conn.quietly("SAVEPOINT " + quoteIdentifier(name)); err != nil {
 			if !isConnectionFailure(err) {
-				r.rollbackOn([]*executor{leg}) // it comes to the transaction anew, when it is needed again
+				r.rollbackOn([]*executor{conn}) // it comes to the transaction anew, when it is needed again
 			}
 			return err
 		}
@@ -103,16 +103,16 @@ func (r *router) enter(leg *executor) error {
 	return nil
 }
 
-// beginText gives the statement that begins the client's transaction on a leg.
-func (r *router) beginText(leg *executor) string {
+// beginText gives the statement that begins the client's transaction on a connection.
+func (r *router) beginText(conn *executor) string {
 	if !r.xa() || r.tx.readOnly {
 		return r.tx.begin
 	}
 	if r.tx.name == "" {
 		r.tx.name = r.s.srv.decisions.next()
 	}
-	leg.xid = xid(r.tx.name, leg.keyspace)
-	return "XA START " + leg.xid
+	conn.xid = xid(r.tx.name, conn.keyspace)
+	return "XA START " + conn.xid
 }
 
 // xa reports whether transactions commit in two phases.
@@ -137,23 +137,23 @@ func (r *router) endTransaction(t parser.TransactionStmt, end func() error) erro
 	return io.EOF
 }
 
-// involved gives the legs on which a transaction may be open.
+// involved gives the connections on which a transaction may be open.
 func (r *router) involved() []*executor {
-	var legs []*executor
-	for _, leg := range r.legs.all {
-		if leg.inLegTransaction() {
-			legs = append(legs, leg)
+	var conns []*executor
+	for _, conn := range r.conns.all {
+		if conn.hasTransaction() {
+			conns = append(conns, conn)
 		}
 	}
-	return legs
+	return conns
 }
 
 // commitAsked is the client's COMMIT. Before the first of several shards commits, the
 // others have to answer: a connection may have been lost since their latest statement.
 func (r *router) commitAsked() error {
-	legs := r.involved()
-	if len(legs) > 1 && !slices.ContainsFunc(legs, (*executor).legEnded) && r.tx.name == "" {
-		if err := pingAll(legs[1:]); err != nil {
+	conns := r.involved()
+	if len(conns) > 1 && !slices.ContainsFunc(conns, (*executor).hasEnded) && r.tx.name == "" {
+		if err := pingAll(conns[1:]); err != nil {
 			return err
 		}
 	}
@@ -161,17 +161,17 @@ func (r *router) commitAsked() error {
 }
 
 // pingAll asks servers for a sign of life, all at once.
-func pingAll(legs []*executor) error {
+func pingAll(conns []*executor) error {
 	var first error
 	sent := 0
-	for _, leg := range legs {
-		if first = leg.send([]byte{mysql.COM_PING}); first != nil {
+	for _, conn := range conns {
+		if first = conn.send([]byte{mysql.COM_PING}); first != nil {
 			break
 		}
 		sent++
 	}
-	for _, leg := range legs[:sent] {
-		if err := leg.drop(wire.ShapeSingle); err != nil && first == nil {
+	for _, conn := range conns[:sent] {
+		if err := conn.drop(wire.ShapeSingle); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -182,20 +182,20 @@ func pingAll(legs []*executor) error {
 // What a shard has committed stays when a later one fails: the error says so. A
 // transaction of one shard is that server's own.
 func (r *router) commit() error {
-	legs, name := r.involved(), r.tx.name
-	if slices.ContainsFunc(legs, (*executor).legEnded) {
-		return errLegEnded // before any of them commits
+	conns, name := r.involved(), r.tx.name
+	if slices.ContainsFunc(conns, (*executor).hasEnded) {
+		return errShardLost // before any of them commits
 	}
 	r.tx = transaction{}
-	if name != "" && len(legs) > 0 {
-		return r.commitXA(name, legs)
+	if name != "" && len(conns) > 0 {
+		return r.commitXA(name, conns)
 	}
-	r.committing = len(legs) > 1
+	r.committing = len(conns) > 1
 	defer func() { r.committing = false }()
-	for i, leg := range legs {
-		if err := r.commitOn(legs[i:], commitText); err != nil {
+	for i, conn := range conns {
+		if err := r.commitOn(conns[i:], commitText); err != nil {
 			if i > 0 {
-				err = partlyCommitted(legs[:i], leg, err)
+				err = partlyCommitted(conns[:i], conn, err)
 			}
 			return err
 		}
@@ -203,27 +203,27 @@ func (r *router) commit() error {
 	return nil
 }
 
-// commitOn commits on the first of the legs. Where that fails it rolls back on all: what
+// commitOn commits on the first of the connections. Where that fails it rolls back on all: what
 // a server refuses to commit may be open there still, as with XA on a MariaDB that is
 // read-only.
-func (r *router) commitOn(legs []*executor, text string) error {
-	err := legs[0].quietly(text)
+func (r *router) commitOn(conns []*executor, text string) error {
+	err := conns[0].quietly(text)
 	if err == nil {
-		legs[0].outOfTransaction()
+		conns[0].outOfTransaction()
 		return nil
 	}
 	if isConnectionFailure(err) {
-		legs[0].lose()
+		conns[0].lose()
 	}
-	r.rollbackOn(legs)
+	r.rollbackOn(conns)
 	return err
 }
 
 // partlyCommitted tells of a transaction that some shards committed and one did not.
 func partlyCommitted(done []*executor, failed *executor, err error) error {
 	names := make([]string, len(done))
-	for i, leg := range done {
-		names[i] = leg.keyspace.String()
+	for i, conn := range done {
+		names[i] = conn.keyspace.String()
 	}
 	text := fmt.Sprintf("the transaction was committed on %s, and failed on %s (%s); what is committed stays: check the rows, or set transactions: xa",
 		strings.Join(names, ", "), failed.keyspace, clientErrorText(err))
@@ -232,40 +232,40 @@ func partlyCommitted(done []*executor, failed *executor, err error) error {
 
 // rollback rolls back on all shards.
 func (r *router) rollback() {
-	legs := r.involved()
+	conns := r.involved()
 	r.tx = transaction{}
-	r.rollbackOn(legs)
+	r.rollbackOn(conns)
 }
 
-// rollbackOn rolls back on legs. The connection of one that fails is given up: by its
+// rollbackOn rolls back on connections. The connection of one that fails is given up: by its
 // end the server rolls back too, or recovery does what is prepared.
-func (r *router) rollbackOn(legs []*executor) {
-	sent := make([]bool, len(legs))
-	for i, leg := range legs {
-		sent[i] = leg.xid == "" && !leg.legEnded() && leg.sendText(rollbackText) == nil
+func (r *router) rollbackOn(conns []*executor) {
+	sent := make([]bool, len(conns))
+	for i, conn := range conns {
+		sent[i] = conn.xid == "" && !conn.hasEnded() && conn.sendText(rollbackText) == nil
 	}
-	for i, leg := range legs {
+	for i, conn := range conns {
 		var err error
 		switch {
 		case sent[i]:
-			err = leg.drop(wire.ShapeResults)
-		case leg.xid != "" && !leg.legEnded():
-			err = leg.rollbackXA()
+			err = conn.drop(wire.ShapeResults)
+		case conn.xid != "" && !conn.hasEnded():
+			err = conn.rollbackXA()
 		default:
-			err = errLegEnded
+			err = errShardLost
 		}
-		leg.outOfTransaction()
+		conn.outOfTransaction()
 		if err == nil {
 			continue
 		}
-		r.s.log.Debug("a shard is left to roll back by itself", "shard", leg.keyspace.String(), "err", err)
-		if !leg.lost {
-			leg.lose()
+		r.s.log.Debug("a shard is left to roll back by itself", "shard", conn.keyspace.String(), "err", err)
+		if !conn.lost {
+			conn.lose()
 		}
 	}
 }
 
-// outOfTransaction notes that the client's transaction is over on a leg.
+// outOfTransaction notes that the client's transaction is over on a connection.
 func (c *serverConn) outOfTransaction() {
 	c.begun, c.xid = false, ""
 	c.answer.Status &^= mysql.SERVER_STATUS_IN_TRANS
@@ -285,11 +285,11 @@ func (r *router) savepoint(t parser.TransactionStmt, attributes, sql []byte) err
 	if t.Verb == parser.SetSavepoint {
 		r.beginImplicitly()
 	}
-	legs := r.involved()
-	if len(legs) == 0 && (!r.tx.open || t.Verb != parser.SetSavepoint && !slices.Contains(r.tx.savepoints, t.Savepoint)) {
+	conns := r.involved()
+	if len(conns) == 0 && (!r.tx.open || t.Verb != parser.SetSavepoint && !slices.Contains(r.tx.savepoints, t.Savepoint)) {
 		return r.passHome(attributes, sql)
 	}
-	if err := everywhere(legs, always(string(parser.TrimEnd(sql)))); err != nil {
+	if err := everywhere(conns, always(string(parser.TrimEnd(sql)))); err != nil {
 		return err
 	}
 	r.tx.mark(t)

@@ -33,18 +33,18 @@ func (r *router) settle(err error) error {
 // endedOnOne reports whether some server has ended the transaction. With ask it is
 // asked, else its latest answer said so.
 func (r *router) endedOnOne(ask bool) (ended bool) {
-	for _, leg := range r.legs.all {
-		if !leg.begun || leg.legEnded() {
+	for _, conn := range r.conns.all {
+		if !conn.begun || conn.hasEnded() {
 			continue
 		}
-		if ask && leg.ping() != nil {
-			leg.lose() // and the transaction with it: whoever needs the leg is told
+		if ask && conn.ping() != nil {
+			conn.lose() // and the transaction with it: whoever needs the connection is told
 			continue
 		}
-		if leg.answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
+		if conn.answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
 			ended = true
-			if leg.xid == "" { // else it is still to be told of the end
-				leg.outOfTransaction()
+			if conn.xid == "" { // else it is still to be told of the end
+				conn.outOfTransaction()
 			}
 		}
 	}
@@ -55,12 +55,12 @@ func (r *router) endedOnOne(ask bool) (ended bool) {
 // to transactions, where other shards take part in the client's: a server may commit and
 // begin anew in it, or commit and then fail. In two phases servers refuse to commit by
 // themselves.
-func (r *router) refuseProgram(leg *executor, sql []byte) error {
+func (r *router) refuseProgram(conn *executor, sql []byte) error {
 	if !r.tx.open || r.xa() || !runsOthers(sql) {
 		return nil
 	}
-	for _, other := range r.legs.all {
-		if other != leg && other.begun {
+	for _, other := range r.conns.all {
+		if other != conn && other.begun {
 			return r.unsupported("stored programs and statements that run others within a transaction of several shards",
 				"commit before, or have seqgate commit in two phases (transactions: xa)")
 		}

@@ -55,7 +55,7 @@ func (c *serverConn) resolveVersions(sql []byte) bool {
 	if err != nil {
 		return false // the statement is refused already
 	}
-	resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(c.conn.Version))
+	resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(c.backend.Version))
 	copy(sql, resolved)
 	return ok
 }

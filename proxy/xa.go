@@ -114,19 +114,19 @@ func branch(k *Keyspace) string {
 	return name[:readable] + "-" + hex.EncodeToString(hash[:8])
 }
 
-// commitXA commits on all legs or on none. The error is the server's that refused
+// commitXA commits on all connections or on none. The error is the server's that refused
 // to prepare, or to commit in one phase. What is decided and could not be told to a
 // shard is told by recovery.
-func (r *router) commitXA(name string, legs []*executor) error {
-	if err := onEach(legs, "XA END "); err != nil {
-		r.rollbackOn(legs)
+func (r *router) commitXA(name string, conns []*executor) error {
+	if err := onEach(conns, "XA END "); err != nil {
+		r.rollbackOn(conns)
 		return err
 	}
-	if len(legs) == 1 {
-		return r.commitOn(legs, "XA COMMIT "+legs[0].xid+" ONE PHASE")
+	if len(conns) == 1 {
+		return r.commitOn(conns, "XA COMMIT "+conns[0].xid+" ONE PHASE")
 	}
-	if err := onEach(legs, "XA PREPARE "); err != nil {
-		r.rollbackOn(legs)
+	if err := onEach(conns, "XA PREPARE "); err != nil {
+		r.rollbackOn(conns)
 		return err
 	}
 	d := r.s.srv.decisions
@@ -134,18 +134,18 @@ func (r *router) commitXA(name string, legs []*executor) error {
 	switch {
 	case err != nil:
 		// Whether it was written is not known: recovery finds out, and ends the transaction.
-		return r.undecided(name, legs, err)
+		return r.undecided(name, conns, err)
 	case decision == decideRollback:
 		text := "the transaction took so long to prepare that recovery has rolled it back; run it again"
-		r.rollbackOn(legs)
+		r.rollbackOn(conns)
 		return mysql.NewError(mysql.ER_XA_RBTIMEOUT, text)
 	}
 	told := true
-	for _, leg := range legs {
-		if err := leg.endXA("XA COMMIT "); err != nil {
+	for _, conn := range conns {
+		if err := conn.endXA("XA COMMIT "); err != nil {
 			told = false
-			r.s.log.Error("a committed transaction is not told to a shard yet; recovery does it", "transaction", name, "shard", leg.keyspace.String(), "err", err)
-			leg.lose()
+			r.s.log.Error("a committed transaction is not told to a shard yet; recovery does it", "transaction", name, "shard", conn.keyspace.String(), "err", err)
+			conn.lose()
 		}
 	}
 	if told {
@@ -157,25 +157,25 @@ func (r *router) commitXA(name string, legs []*executor) error {
 }
 
 // undecided leaves a transaction whose decision may be written or not to recovery,
-// which finds out. The legs' connections can do nothing else until then.
-func (r *router) undecided(name string, legs []*executor, err error) error {
-	for _, leg := range legs {
-		leg.outOfTransaction()
-		leg.lose()
+// which finds out. The connections' connections can do nothing else until then.
+func (r *router) undecided(name string, conns []*executor, err error) error {
+	for _, conn := range conns {
+		conn.outOfTransaction()
+		conn.lose()
 	}
 	r.s.log.Error("whether a transaction is committed is not known; recovery decides", "transaction", name, "err", err)
 	return mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf(
 		"whether the transaction is committed is not known yet (%v); recovery commits it on all shards or rolls it back on all: check the rows, in some seconds", err))
 }
 
-// endXA ends a leg's part of the transaction.
+// endXA ends a connection's part of the transaction.
 func (c *serverConn) endXA(verb string) error {
 	err := c.quietly(verb + c.xid)
 	c.outOfTransaction()
 	return err
 }
 
-// rollbackXA rolls a leg's part back, whether that is prepared or not.
+// rollbackXA rolls a connection's part back, whether that is prepared or not.
 func (c *serverConn) rollbackXA() error {
 	if err := ignoreXAState(c.quietly("XA END " + c.xid)); err != nil {
 		return err
@@ -198,7 +198,7 @@ func ignoreXAState(err error) error {
 	return err
 }
 
-// onEach runs a statement on the part of each leg at once, and gives the first error.
-func onEach(legs []*executor, verb string) error {
-	return everywhere(legs, func(leg *executor) string { return verb + leg.xid })
+// onEach runs a statement on the part of each connection at once, and gives the first error.
+func onEach(conns []*executor, verb string) error {
+	return everywhere(conns, func(conn *executor) string { return verb + conn.xid })
 }

@@ -49,7 +49,7 @@ type Conn struct {
 	outErr   error
 	writeRaw func(fd uintptr) bool
 
-	patience
+	deadlines
 }
 
 func NewConn(c net.Conn) *Conn {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// patience bounds how long a wire waits for its peer within a command or an
+// deadlines bounds how long a wire waits for its peer within a command or an
 // answer. Nothing bounds the wait for the next command, nor that for an answer's
 // begin. Deadlines of reads stay set until they pass: to take each one back would
 // cost as much again, and one that passes between commands wakes a session once.
-type patience struct {
+type deadlines struct {
 	ReadLimit, WriteLimit time.Duration // 0: none
 
 	inner       bool   // another wire reads through this one: deadlines are that one's

@@ -41,16 +41,16 @@ type ends struct {
 	over  bool        // the session has ended: nothing is to be touched any more
 }
 
-// attend bounds what the two sides may keep the session waiting for, and has
+// watchBoth bounds what the two sides may keep the session waiting for, and has
 // their ends noticed.
-func (s *session) attend() {
+func (s *session) watchBoth() {
 	s.front.ReadLimit = cmp.Or(s.srv.settings().ReadTimeout, defaultReadTimeout)
 	s.front.WriteLimit = cmp.Or(s.srv.settings().WriteTimeout, defaultWriteTimeout)
 	s.clientConn.unwatch = s.srv.watch(s.front, s.log, s.startGrace)
-	s.attendBack()
+	s.watchBack()
 }
 
-func (c *serverConn) attendBack() {
+func (c *serverConn) watchBack() {
 	c.back.WriteLimit = cmp.Or(c.srv.settings().WriteTimeout, defaultWriteTimeout)
 	c.back.Interrupted = func() { c.owner.clientLeft(c) }
 	c.ends.unwatch = c.srv.watch(c.back, c.log, c.noteEnd)
@@ -69,7 +69,7 @@ func (f *serverConn) exchangeBack(c net.Conn) (former net.Conn) {
 	f.back = wire.NewConn(c)
 	f.ends.mu.Unlock()
 	f.countBack()
-	f.attendBack()
+	f.watchBack()
 	return former
 }
 
@@ -78,7 +78,7 @@ func (s *session) cutOff() {
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
 	_ = s.back.Close() // the session is told by that
-	s.router.cutOffLegs()
+	s.router.cutOffConns()
 }
 
 // cutOff ends the connection from outside of the session.
@@ -98,19 +98,19 @@ func (s *Server) watch(w *wire.Conn, log *slog.Logger, gone func()) (stop func()
 	return stop
 }
 
-// disregard ends what attend began, and leaves the connections as they were. It
+// unwatch ends what watchBoth began, and leaves the connections as they were. It
 // must be called before they are closed or another session's. It may be called
 // again.
-func (x *executor) disregard() error {
+func (x *executor) unwatch() error {
 	if x.clientConn.unwatch != nil {
 		x.clientConn.unwatch()
 		x.clientConn.unwatch = nil
 	}
-	return x.serverConn.disregard()
+	return x.serverConn.unwatch()
 }
 
-// disregard is that of the server's connection alone.
-func (s *serverConn) disregard() error {
+// unwatch is that of the server's connection alone.
+func (s *serverConn) unwatch() error {
 	if s.ends.unwatch != nil {
 		s.ends.unwatch()
 		s.ends.unwatch = nil
@@ -138,9 +138,9 @@ func (c *serverConn) noteEnd() {
 // for its client again.
 func (x *executor) serverEnded() { wire.Interrupt(x.front.Conn) }
 
-// passLastWords gives the client what a server that closed the connection while
+// passServerError gives the client what a server that closed the connection while
 // nothing was asked of it has said before, such as why, and ends the session.
-func (x *executor) passLastWords() error {
+func (x *executor) passServerError() error {
 	x.boundary = false // a QUIT would reach nobody
 	x.back.ReadLimit = wire.LastWordsLimit
 	for {
@@ -176,7 +176,7 @@ func (s *session) endGrace() {
 	defer s.ends.mu.Unlock()
 	if !s.ends.over {
 		wire.Interrupt(s.back.Conn)
-		s.router.interruptLegs()
+		s.router.interruptConns()
 	}
 }
 

@@ -11,29 +11,29 @@ import (
 )
 
 // Some settings of the client's are for the answer that it gets, not for what each
-// shard gives to make it. Those are set to something else on the legs while that is read.
+// shard gives to make it. Those are set to something else on the connections while that is read.
 
-// lent is a variable that legs have another value of for a while.
-type lent struct{ name, value string }
+// sessionVariable is a variable that connections have another value of for a while.
+type sessionVariable struct{ name, value string }
 
 const (
 	selectLimit = "sql_select_limit"
 	noLimit     = "18446744073709551615"
 )
 
-// lend runs something while variables of the session have other values on some legs.
-// run must have read every leg's answer when it returns, unless its error is of a
-// connection: then the legs are given up.
-func (r *router) lend(legs []*executor, run func() error, variables ...lent) error {
+// withSessionVariables runs something while variables of the session have other values on some connections.
+// run must have read every connection's answer when it returns, unless its error is of a
+// connection: then the connections are given up.
+func (r *router) withSessionVariables(conns []*executor, run func() error, variables ...sessionVariable) error {
 	names, values := make([]string, len(variables)), make([]string, len(variables))
 	for i, v := range variables {
 		names[i], values[i] = "@@SESSION."+v.name, v.value
 	}
-	former, err := legs[0].readValues(names) // all have the same
+	former, err := conns[0].readValues(names) // all have the same
 	if err != nil {
 		return err
 	}
-	if err := everywhere(legs, always(setText(variables, values))); err != nil {
+	if err := everywhere(conns, always(setText(variables, values))); err != nil {
 		return err
 	}
 	for i := range former {
@@ -43,13 +43,13 @@ func (r *router) lend(legs []*executor, run func() error, variables ...lent) err
 	if isConnectionFailure(err) {
 		return err
 	}
-	if after := errors.Join(r.keepWarnings(legs), everywhere(legs, always(setText(variables, values)))); after != nil {
+	if after := errors.Join(r.keepWarnings(conns), everywhere(conns, always(setText(variables, values)))); after != nil {
 		return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, after)} // the client has its answer
 	}
 	return err
 }
 
-func setText(variables []lent, values []string) string {
+func setText(variables []sessionVariable, values []string) string {
 	texts := make([]string, len(variables))
 	for i, v := range variables {
 		texts[i] = "SESSION " + v.name + " = " + values[i]
@@ -57,17 +57,17 @@ func setText(variables []lent, values []string) string {
 	return "SET " + strings.Join(texts, ", ")
 }
 
-// underSelectLimit runs a SELECT on several legs, of which the client gets as many rows
+// underSelectLimit runs a SELECT on several connections, of which the client gets as many rows
 // at most as run is told: what sql_select_limit says, if the session has set that and
 // the SELECT has no LIMIT of its own (MySQL manual, "sql_select_limit"). The shards give
 // all their rows where the first ones of each are not the first of all.
-func (r *router) underSelectLimit(legs []*executor, how *parser.Scatter, run func(most uint64) error) error {
+func (r *router) underSelectLimit(conns []*executor, how *parser.Scatter, run func(most uint64) error) error {
 	most := uint64(math.MaxUint64)
 	if !r.settings.has(selectLimit) {
 		return run(most)
 	}
 	if how.Limit == nil {
-		v, err := legs[0].readValues([]string{"@@SESSION." + selectLimit})
+		v, err := conns[0].readValues([]string{"@@SESSION." + selectLimit})
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (r *router) underSelectLimit(legs []*executor, how *parser.Scatter, run fun
 			return run(most)
 		}
 	}
-	return r.lend(legs, func() error { return run(most) }, lent{selectLimit, noLimit})
+	return r.withSessionVariables(conns, func() error { return run(most) }, sessionVariable{selectLimit, noLimit})
 }
 
 // has reports whether the session has set a system variable.

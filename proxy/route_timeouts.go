@@ -8,7 +8,7 @@ import (
 
 // A server gives a result up that nobody reads for net_write_timeout, 60 s by default.
 // Of several results that are merged one waits while another is read, however steadily
-// the client reads. So legs that merge have the longest timeout there is; a client that
+// the client reads. So connections that merge have the longest timeout there is; a client that
 // stops reading is ended by seqgate's own (Config.WriteTimeout). The client does not see
 // that: a statement that may look at the variable finds its own value.
 
@@ -17,44 +17,44 @@ const (
 	longestWrites = "SET SESSION net_write_timeout = 31536000" // both servers' largest
 )
 
-// letWait has legs wait for as long as the others are read.
-func letWait(legs []*executor) error {
+// raiseTimeouts has connections wait for as long as the others are read.
+func raiseTimeouts(conns []*executor) error {
 	var hasty []*executor
-	for _, leg := range legs {
-		if !leg.state.waits {
-			hasty = append(hasty, leg)
+	for _, conn := range conns {
+		if !conn.state.waits {
+			hasty = append(hasty, conn)
 		}
 	}
 	if err := everywhere(hasty, always(longestWrites)); err != nil {
 		return err
 	}
-	for _, leg := range hasty {
-		leg.state.waits = true
+	for _, conn := range hasty {
+		conn.state.waits = true
 	}
 	return nil
 }
 
-// showTimeouts undoes letWait before a statement that may look at the variable.
+// showTimeouts undoes raiseTimeouts before a statement that may look at the variable.
 func (r *router) showTimeouts(kind parser.Kind, sql []byte) error {
-	waits := func(leg *executor) bool { return leg.state.waits && !leg.legEnded() }
-	if !slices.ContainsFunc(r.legs.all, waits) || !looksAtTimeouts(kind, sql) {
+	waits := func(conn *executor) bool { return conn.state.waits && !conn.hasEnded() }
+	if !slices.ContainsFunc(r.conns.all, waits) || !looksAtTimeouts(kind, sql) {
 		return nil
 	}
 	text := "SESSION net_write_timeout = DEFAULT" // the server's own, as at the login
 	if held, set := r.settings.held[writeTimeout]; set {
 		text = held.text
 	}
-	var legs []*executor
-	for _, leg := range r.legs.all {
-		if waits(leg) {
-			legs = append(legs, leg)
+	var conns []*executor
+	for _, conn := range r.conns.all {
+		if waits(conn) {
+			conns = append(conns, conn)
 		}
 	}
-	if err := everywhere(legs, always("SET "+text)); err != nil {
+	if err := everywhere(conns, always("SET "+text)); err != nil {
 		return err
 	}
-	for _, leg := range legs {
-		leg.state.waits = false
+	for _, conn := range conns {
+		conn.state.waits = false
 	}
 	return nil
 }

@@ -14,22 +14,22 @@ func BenchmarkTally(b *testing.B) {
 	m, server := meter.New(), meter.NewBackend()
 	newSession := func(id uint32) *session {
 		s := newSession(&clientConn{id: id, front: &wire.Conn{}}, &serverConn{back: &wire.Conn{}})
-		s.tally.stripe = m.Stripe(id)
-		s.front.BytesRead, s.front.BytesWritten = s.tally.stripe.Bytes()
+		s.statistics.stripe = m.Stripe(id)
+		s.front.BytesRead, s.front.BytesWritten = s.statistics.stripe.Bytes()
 		stripe := server.Stripe(id)
 		s.back.BytesRead, s.back.BytesWritten, s.back.Queries = &stripe.In, &stripe.Out, &stripe.Queries
 		return s
 	}
 	statement := func(s *session) {
 		s.front.BytesRead.Add(40)
-		s.beginTally()
+		s.beginStatistics()
 		s.noteCommand(3)
 		s.noteKind(kindOf(parser.Select))
 		s.back.Wrote(40)
 		s.back.Queries.Add(1)
 		s.back.BytesRead.Add(80)
 		s.front.Wrote(80)
-		s.endTally()
+		s.endStatistics()
 	}
 	b.Run("one session", func(b *testing.B) {
 		s := newSession(0)

@@ -16,8 +16,8 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// tally is what a client's session notes of the command under way, and where it counts it afterwards.
-type tally struct {
+// statistics is what a client's session notes of the command under way, and where it counts it afterwards.
+type statistics struct {
 	stripe  *meter.Stripe // nil: nothing is counted
 	began   time.Time
 	kind    meter.Kind
@@ -28,9 +28,9 @@ type tally struct {
 	kinds   map[uint32]meter.Kind // of prepared statements, by id
 }
 
-// beginTally begins the count of a command that has just come.
-func (s *session) beginTally() {
-	t := &s.tally
+// beginStatistics begins the count of a command that has just come.
+func (s *session) beginStatistics() {
+	t := &s.statistics
 	t.began, t.kind, t.class, t.code = time.Now(), meter.None, meter.NoError, 0
 	s.answer.Fails = 0
 	if s.router != nil {
@@ -38,9 +38,9 @@ func (s *session) beginTally() {
 	}
 }
 
-// endTally counts a command that has been answered.
-func (s *session) endTally() {
-	t := &s.tally
+// endStatistics counts a command that has been answered.
+func (s *session) endStatistics() {
+	t := &s.statistics
 	if t.kind == meter.None || t.stripe == nil {
 		return
 	}
@@ -54,13 +54,13 @@ func (s *session) endTally() {
 func (s *session) routeTaken() meter.Route {
 	r := s.router
 	switch {
-	case r == nil || s.tally.kind == meter.Command || s.tally.kind == meter.Prepare:
+	case r == nil || s.statistics.kind == meter.Command || s.statistics.kind == meter.Prepare:
 		return meter.NoRoute
 	case r.last != nil:
 		return meter.Single
-	case len(r.several) > 1 && (len(s.tally.several) == 0 || &r.several[0] != &s.tally.several[0]):
+	case len(r.several) > 1 && (len(s.statistics.several) == 0 || &r.several[0] != &s.statistics.several[0]):
 		return meter.Scatter
-	case len(r.several) == 1 && (len(s.tally.several) == 0 || &r.several[0] != &s.tally.several[0]):
+	case len(r.several) == 1 && (len(s.statistics.several) == 0 || &r.several[0] != &s.statistics.several[0]):
 		return meter.Single
 	}
 	return meter.Local
@@ -71,18 +71,18 @@ func (c *clientConn) noteCommand(code byte) {
 	switch code {
 	case mysql.COM_QUIT, mysql.COM_STMT_CLOSE, mysql.COM_STMT_SEND_LONG_DATA:
 	case mysql.COM_QUERY, mysql.COM_STMT_EXECUTE, comStmtBulkExecute:
-		c.tally.kind = meter.Other
+		c.statistics.kind = meter.Other
 	case mysql.COM_STMT_PREPARE:
-		c.tally.kind = meter.Prepare
+		c.statistics.kind = meter.Prepare
 	default:
-		c.tally.kind = meter.Command
+		c.statistics.kind = meter.Command
 	}
 }
 
 // noteKind notes of which kind the statement under way is. A text of several statements stays that, and what is
 // prepared is kept for its executions.
 func (c *clientConn) noteKind(k meter.Kind) {
-	switch t := &c.tally; {
+	switch t := &c.statistics; {
 	case t.kind == meter.Several, t.kind == meter.InsertFilled && k == meter.Insert:
 	case t.kind == meter.Prepare:
 		t.planned = k
@@ -93,20 +93,20 @@ func (c *clientConn) noteKind(k meter.Kind) {
 
 // noteFilled notes that the statement under way got ids.
 func (c *clientConn) noteFilled() {
-	if t := &c.tally; t.kind == meter.Insert || t.kind == meter.Other {
+	if t := &c.statistics; t.kind == meter.Insert || t.kind == meter.Other {
 		t.kind = meter.InsertFilled
 	}
 }
 
 // noteError notes with which error the command under way is answered.
 func (c *clientConn) noteError(code uint16) {
-	t := &c.tally
+	t := &c.statistics
 	t.class, t.code = meter.ClassOf(code), code
 }
 
 // keepKind keeps the kind of a statement that was prepared under this id.
 func (x *executor) keepKind(id uint32) {
-	t := &x.tally
+	t := &x.statistics
 	if t.planned == meter.None || x.told != 0 { // those of a routed session have other ids
 		return
 	}
@@ -119,9 +119,9 @@ func (x *executor) keepKind(id uint32) {
 // forgetKind forgets the kind of the statement that the command under way closes.
 func (c *clientConn) forgetKind() error {
 	length, _, err := c.front.Header()
-	if err == nil && len(c.tally.kinds) > 0 && length >= executeFlags {
+	if err == nil && len(c.statistics.kinds) > 0 && length >= executeFlags {
 		if err = c.front.Need(wire.HeaderSize + executeFlags); err == nil {
-			delete(c.tally.kinds, binary.LittleEndian.Uint32(c.front.Unread()[wire.HeaderSize+1:]))
+			delete(c.statistics.kinds, binary.LittleEndian.Uint32(c.front.Unread()[wire.HeaderSize+1:]))
 		}
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *clientConn) forgetKind() error {
 
 // noteExecuted notes that the prepared statement with this id is executed.
 func (c *clientConn) noteExecuted(id uint32) {
-	if k, ok := c.tally.kinds[id]; ok {
+	if k, ok := c.statistics.kinds[id]; ok {
 		c.noteKind(k)
 	}
 }
@@ -180,8 +180,8 @@ func (c *clientConn) countFront() {
 	if c.srv.meter == nil {
 		return
 	}
-	c.tally.stripe = c.srv.meter.Stripe(c.id)
-	c.front.BytesRead, c.front.BytesWritten = c.tally.stripe.Bytes()
+	c.statistics.stripe = c.srv.meter.Stripe(c.id)
+	c.front.BytesRead, c.front.BytesWritten = c.statistics.stripe.Bytes()
 }
 
 // countBack counts the connection to the server that the session has from now on, and what passes over it.
@@ -205,10 +205,10 @@ func (c *serverConn) uncountBack() {
 	}
 }
 
-// uncountBacks is uncountBack of the session and its legs, after a fault.
+// uncountBacks is uncountBack of the session and its connections, after a fault.
 func (s *session) uncountBacks() {
 	if s.router != nil {
-		s.router.legs.others(s.executor, (*executor).uncountBack)
+		s.router.conns.others(s.executor, (*executor).uncountBack)
 	}
 	s.uncountBack()
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// preparedAt gives a statement on the leg of a keyspace or shard, and prepares it
+// preparedAt gives a statement on the connection of a keyspace or shard, and prepares it
 // there when that was not done on this connection.
-func (r *router) preparedAt(k *Keyspace, st *routedStmt) (*legStmt, error) {
-	leg, err := r.leg(k)
+func (r *router) preparedAt(k *Keyspace, st *routedStmt) (*shardStmt, error) {
+	conn, err := r.conn(k)
 	if err != nil {
 		return nil, err
 	}
-	for i := range st.legs {
-		if l := &st.legs[i]; l.leg == leg && l.conn == leg.conn {
+	for i := range st.conns {
+		if l := &st.conns[i]; l.conn == conn && l.backend == conn.backend {
 			return l, nil
 		}
 	}
-	own, err := leg.prepareQuietly(r.textFor(st, leg))
+	own, err := conn.prepareQuietly(r.textFor(st, conn))
 	if err != nil {
 		return nil, err
 	}
@@ -30,9 +30,9 @@ func (r *router) preparedAt(k *Keyspace, st *routedStmt) (*legStmt, error) {
 		return nil, mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
 	own.types = slices.Clone(st.types)
-	st.legs = slices.DeleteFunc(st.legs, func(l legStmt) bool { return !l.alive() })
-	st.legs = append(st.legs, legStmt{leg: leg, legs: &r.legs, conn: leg.conn, stmt: own})
-	return &st.legs[len(st.legs)-1], nil
+	st.conns = slices.DeleteFunc(st.conns, func(l shardStmt) bool { return !l.alive() })
+	st.conns = append(st.conns, shardStmt{conn: conn, conns: &r.conns, backend: conn.backend, stmt: own})
+	return &st.conns[len(st.conns)-1], nil
 }
 
 // readsAlike checks that the statement's text reads as it did when it was prepared, and
@@ -92,11 +92,11 @@ func (c *serverConn) sendPrepare(text []byte) error {
 }
 
 // sendAhead passes on the values that the client has sent ahead of an execution.
-func (l *legStmt) sendAhead(long map[uint16][]byte) error {
+func (l *shardStmt) sendAhead(long map[uint16][]byte) error {
 	for i, value := range long {
 		command := binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_SEND_LONG_DATA}, l.stmt.id)
 		command = append(binary.LittleEndian.AppendUint16(command, i), value...)
-		if err := l.leg.passLongData(l.stmt, command, 0); err != nil {
+		if err := l.conn.passLongData(l.stmt, command, 0); err != nil {
 			return err
 		}
 	}
@@ -111,5 +111,5 @@ func (r *router) fetch(st *routedStmt, payload []byte, size int) error {
 		return mysql.NewDefaultError(mysql.ER_STMT_HAS_NO_OPEN_CURSOR, st.id)
 	}
 	binary.LittleEndian.PutUint32(payload[1:], l.stmt.id)
-	return r.on(l.leg, func() error { return l.leg.passCommand(payload, size, wire.ShapeRows, 0) })
+	return r.on(l.conn, func() error { return l.conn.passCommand(payload, size, wire.ShapeRows, 0) })
 }

@@ -1,0 +1,348 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/wire"
+)
+
+// connections are the connections of one client to several shards. A connection is a session of
+// its own towards its server; all have the client's connection in common.
+type shardConns struct {
+	mu  sync.Mutex  // guards all against those that end or interrupt the session from outside
+	all []*executor // in the order in which they were opened
+
+	connecting context.CancelFunc // of the connection that is being made; nil for none
+}
+
+func (l *shardConns) add(conn *executor) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, conn)
+}
+
+func (l *shardConns) remove(conn *executor) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.all {
+		if l.all[i] == conn {
+			l.all = append(l.all[:i:i], l.all[i+1:]...)
+			return
+		}
+	}
+}
+
+// others does something to all connections but one, from outside of the session.
+func (l *shardConns) others(but *executor, do func(conn *executor)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, conn := range l.all {
+		if conn != but {
+			do(conn)
+		}
+	}
+}
+
+func (l *shardConns) find(k *Keyspace) *executor {
+	for _, conn := range l.all {
+		if conn.keyspace == k {
+			return conn
+		}
+	}
+	return nil
+}
+
+// anyConn gives the home connection, or another one while the home's server is away.
+func (r *router) anyConn() (*executor, error) {
+	if !r.s.hasEnded() {
+		if conn, err := r.connectedConn(r.s.keyspace); !isAway(err) {
+			return conn, err
+		}
+	}
+	all := []*Keyspace{r.s.keyspace}
+	for _, conn := range r.conns.all {
+		if conn != r.s.executor {
+			all = append(all, conn.keyspace)
+		}
+	}
+	return r.firstOf(all, r.connectedConn)
+}
+
+// anyShard gives a connection of any shard of a keyspace, the given one if its server is there.
+func (r *router) anyShard(k *Keyspace, get func(*Keyspace) (*executor, error)) (*executor, error) {
+	if conn := r.conns.find(k); k.Shard == "" || conn != nil && !conn.hasEnded() {
+		if conn, err := get(k); !isAway(err) || k.Shard == "" {
+			return conn, err
+		}
+	}
+	all := []*Keyspace{k}
+	for _, shard := range r.s.srv.cfg.Keyspaces[k.Name].Shards {
+		if shard != k {
+			all = append(all, shard)
+		}
+	}
+	return r.firstOf(all, get)
+}
+
+// firstOf gives the connection of the first keyspace or shard whose server is there. Those that
+// there is a connection to are preferred, once the first has none any more.
+func (r *router) firstOf(all []*Keyspace, get func(*Keyspace) (*executor, error)) (conn *executor, err error) {
+	if first := r.conns.find(all[0]); first != nil && first.hasEnded() {
+		slices.SortStableFunc(all, func(a, b *Keyspace) int { return r.rank(a) - r.rank(b) })
+	}
+	for _, k := range all {
+		if conn, err = get(k); !isAway(err) {
+			break
+		}
+	}
+	return conn, err
+}
+
+// isAway reports whether err is that a server could not be connected to.
+func isAway(err error) bool {
+	if err == nil {
+		return false
+	}
+	var unreachable *backend.ConnectError
+	return errors.As(err, &unreachable)
+}
+
+// rank is 0 of a keyspace or shard that the session has a connection to, else 1.
+func (r *router) rank(k *Keyspace) int {
+	if conn := r.conns.find(k); conn != nil && !conn.hasEnded() {
+		return 0
+	}
+	return 1
+}
+
+// connection gives the connection to a shard, or to an unsharded keyspace, in the state in
+// which the client's statements expect it: with its settings, and in its transaction.
+func (r *router) conn(k *Keyspace) (*executor, error) {
+	conn, err := r.connectedConn(k)
+	if err != nil {
+		return nil, err
+	}
+	return conn, r.enter(conn)
+}
+
+// connsOf is connection for several shards.
+func (r *router) connsOf(shards []*Keyspace) ([]*executor, error) { return r.connsBy(r.conn, shards) }
+
+func (r *router) connsBy(get func(*Keyspace) (*executor, error), shards []*Keyspace) ([]*executor, error) {
+	all := make([]*executor, len(shards))
+	for i, shard := range shards {
+		conn, err := get(shard)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = conn
+	}
+	r.several, r.warned = all, nil
+	return all, nil
+}
+
+// connectedConn gives the connection to a shard with the client's settings. One that
+// has ended is replaced, unless something was on it that another would not have.
+func (r *router) connectedConn(k *Keyspace) (*executor, error) {
+	if r.s.halfClosed {
+		return nil, errClientLeft
+	}
+	conn := r.conns.find(k)
+	ended := conn != nil && conn.hasEnded()
+	switch {
+	case ended && (conn.hasTransaction() || !r.replaceable(conn)):
+		return nil, errShardLost
+	case conn == nil:
+		var err error
+		if conn, err = r.open(k); err != nil {
+			return nil, err
+		}
+	case ended:
+		if !conn.lost {
+			conn.lose()
+		}
+		if err := conn.connected(); err != nil {
+			return nil, err
+		}
+	}
+	return conn, r.prepareConn(conn)
+}
+
+// prepareConn has a connection be as the client's statements expect it, but for transactions.
+func (r *router) prepareConn(conn *executor) error {
+	if conn != r.settings.ahead {
+		if err := r.settings.settle(); err != nil {
+			return err
+		}
+		if err := r.settings.apply(conn); err != nil {
+			return r.refusesSettings(conn, err)
+		}
+	}
+	if err := r.syncLastInsertID(conn); err != nil {
+		return err
+	}
+	return r.enterDatabase(conn)
+}
+
+// refusesSettings gives up a connection whose server does not take the session's settings:
+// nothing runs there until they are others.
+func (r *router) refusesSettings(conn *executor, err error) error {
+	var refused *wire.ServerError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	text := fmt.Sprintf("seqgate could not bring %s to the session's variables: %s", conn.keyspace, refused.Text())
+	err = nil
+	if conn != r.s.executor && !conn.hasTransaction() && r.replaceable(conn) {
+		r.conns.remove(conn)
+		err = conn.endConn()
+	}
+	return errors.Join(mysql.NewError(refused.Code(), text), err)
+}
+
+// replaceable reports whether another connection to a connection's server would do as well.
+func (r *router) replaceable(conn *executor) bool {
+	return !conn.locked && conn != r.settings.ahead && (conn.state.lastIDKnown || conn != r.lastIDConn()) && !conn.hasOwn()
+}
+
+// hasOwn reports whether something may have been made on a connection that no other can get:
+// what SET has set, and what drivers have prepared, goes to each connection that is used.
+func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
+
+// open connects to a shard as the client logged in.
+func (r *router) open(k *Keyspace) (*executor, error) {
+	s := r.s
+	login, err := s.loginAt(k, s.user, k.Database)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.connecting()
+	defer cancel()
+	back, err := s.srv.connect(ctx, k, login)
+	if err != nil {
+		return nil, err
+	}
+	server := &serverConn{
+		srv: s.srv, ctx: s.ctx, log: s.log, trace: s.trace, keyspace: k, client: s.id,
+		back: wire.NewConn(back.Conn), backend: back, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
+		boundary: true, used: true,
+	}
+	server.owner = s
+	conn := newExecutor(s.clientConn, server)
+	conn.noteAccount()
+	conn.threadID.Store(back.ThreadID)
+	conn.answer.Status = back.Status
+	conn.state = sessionState{database: k.Database, databaseKnown: true, lastID: s.state.lastID, lastIDKnown: s.state.lastIDKnown,
+		restore: s.state.lastIDKnown && s.state.lastID != 0}
+	conn.countBack()
+	conn.watchBack()
+	r.conns.add(conn)
+	return conn, nil
+}
+
+// errShardLost ends a transaction of which a part is lost.
+var errShardLost = &backendError{errors.New("the server of a shard ended the connection within a transaction")}
+
+// hasEnded reports whether the connection has no connection any more.
+func (c *serverConn) hasEnded() bool { return c.lost || c.ends.backEnded.Load() }
+
+// hasTransaction reports whether a transaction is open on this connection.
+func (c *serverConn) hasTransaction() bool {
+	return c.begun || c.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
+}
+
+// inTransactionWithout reports whether the client is in a transaction of which this
+// connection is no part: its answers tell of it all the same, as drivers leave out a
+// COMMIT by that flag.
+func (s *session) inTransactionWithout(c *serverConn) bool {
+	return s.router != nil && !c.hasTransaction() && s.router.inTransaction()
+}
+
+// dropConns ends the use of all connections but the client's own connection.
+func (r *router) dropConns() error {
+	if owner := r.lastIDConn(); owner != r.s.executor && owner.state.lastIDKnown {
+		r.s.state.lastID, r.s.state.lastIDKnown, r.s.state.restore = owner.state.lastID, true, true
+	}
+	r.conns.mu.Lock()
+	all := r.conns.all
+	r.conns.all = []*executor{r.s.executor} // before others may have the connections
+	r.conns.mu.Unlock()
+	r.forgetLast()
+	r.idConn, r.opaque = nil, nil
+	var errs []error
+	for _, conn := range all {
+		if conn != r.s.executor {
+			errs = append(errs, conn.endConn())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// endConn gives the connection back; what is open on it is rolled back by its reset.
+func (c *serverConn) endConn() error { return errors.Join(c.unwatch(), c.giveBack()) }
+
+// endConns is dropConns of a client's session.
+func (s *session) endConns() error {
+	if s.router == nil {
+		return nil
+	}
+	return s.router.dropConns()
+}
+
+// recover goes on after a shard's connection was lost, which the client has been
+// told: with new ones, unless a transaction was open.
+func (r *router) recover(err error) error {
+	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.conns.all, (*executor).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) || errors.Is(err, errLastIDLost) {
+		return err
+	}
+	r.s.loseLastID(r.lastIDConn().serverConn)
+	r.dropConns() // of no use any more, whether that goes in order or not
+	r.s.locked = false
+	if !r.s.lost {
+		r.s.lose()
+	}
+	return nil
+}
+
+// lostOwn reports whether a connection was given up that another would not replace: a
+// lock of GET_LOCK's went with it, say. Of a part of a transaction the client is told when
+// it goes on with that.
+func (r *router) lostOwn() bool {
+	return slices.ContainsFunc(r.conns.all, func(conn *executor) bool {
+		return conn.lost && !conn.hasTransaction() && !r.replaceable(conn)
+	})
+}
+
+// errOwnLost ends a session of which a part is lost, as on one server.
+var errOwnLost = &backendError{errors.New("a connection that had locks or settings of the session had to be given up")}
+
+// restorable reports whether another connection to a server would be as the one was.
+func (r *router) restorable() bool { return r.replaceable(r.s.executor) }
+
+// interruptConns wakes the session from waiting for any server's answer. It is
+// called from outside of it.
+func (r *router) interruptConns() {
+	if r == nil {
+		return
+	}
+	r.conns.others(r.s.executor, func(conn *executor) {
+		conn.ends.mu.Lock()
+		defer conn.ends.mu.Unlock()
+		wire.Interrupt(conn.back.Conn)
+	})
+}
+
+// cutOffConns ends all connections from outside of the session.
+func (r *router) cutOffConns() {
+	if r == nil {
+		return
+	}
+	r.conns.others(r.s.executor, (*executor).cutOff)
+}
