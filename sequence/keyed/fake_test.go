@@ -92,6 +92,15 @@ func (f *fakeStore) load(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
+func (f *fakeStore) lift(ctx context.Context, next map[int]int64) error {
+	return f.run(ctx, "lift", func(time.Time) {
+		for id, value := range next {
+			r := &f.rows.all[id]
+			r.next, r.least = max(r.next, value), max(r.least, value)
+		}
+	})
+}
+
 func (f *fakeStore) claim(ctx context.Context, ids []int) (found []row, err error) {
 	err = f.run(ctx, "claim", func(now time.Time) {
 		for _, id := range ids {

@@ -68,6 +68,7 @@ func (s *Sequence) claim(all []section, ids []int) bool {
 		}
 		return false
 	}
+	lifted := map[int]int64{}
 	for _, r := range rows {
 		c := &all[r.id]
 		ev := c.claimed(r, s.owner, sent, s.timing)
@@ -75,6 +76,12 @@ func (s *Sequence) claim(all []section, ids []int) bool {
 		if ev.behind {
 			s.startRaise(c)
 		}
+		if ev.above > 0 {
+			lifted[r.id] = ev.above
+		}
+	}
+	if len(lifted) > 0 {
+		s.run(func() { s.lift(lifted) })
 	}
 	return true
 }

@@ -133,6 +133,9 @@ func (c *section) claimed(r row, me string, sent time.Time, t timing) (ev event)
 	c.wanted = false
 	if r.owner != me {
 		ev.lost = c.owned
+		if c.owned && c.holds(sent) {
+			ev.above = c.high
+		}
 		c.owned, c.until = false, time.Time{}
 		c.keys.clear(0)
 		c.holder = holder{owner: r.owner, address: r.address, until: sent.Add(r.left)}
@@ -160,6 +163,8 @@ type event struct {
 	opened bool // this process has the section now
 	lost   bool // another has it now
 	behind bool // the row lies below what it was or what was given: it must be raised
+
+	above int64 // above what this process gave, when another had the section before this one's lease was over; else 0
 }
 
 // open begins a lease: every key goes on from next_id, which lies above all that former owners have given, or above what

@@ -79,8 +79,10 @@ func (s *Sequence) happened(r row, ev event) {
 		s.cfg.Logger.Warn("another process has taken a section of a keyed sequence", "sequence", s.name.String(),
 			"section", r.id, "owner", r.owner, "address", r.address)
 	}
-	if ev.behind {
+	if ev.behind || ev.above > 0 {
 		s.stats.behind++
+	}
+	if ev.behind {
 		s.cfg.Logger.Warn("the row of a keyed sequence's section was set back and is raised", "sequence", s.name.String(),
 			"section", r.id, "next_id", r.next)
 	}

@@ -27,6 +27,8 @@ type store interface {
 	// raise makes next the section's next_id, if this process holds the lease of that fence and it is less, and reports
 	// whether it was so. After an error the row may have been raised.
 	raise(ctx context.Context, id int, fence, next int64) (bool, error)
+	// lift raises next_id and min_value of sections to at least the values there, whoever holds them.
+	lift(ctx context.Context, next map[int]int64) error
 	// release ends leases of this process, those that it still holds.
 	release(ctx context.Context, all []release) error
 }
