@@ -35,7 +35,7 @@ type chart struct{ Title, Unit, Series, Labels string }
 var charts = []chart{
 	{"Statements", "/ s", seriesQueries + "," + seriesErrors, "statements,errors"},
 	{"Ids given", "/ s", seriesIDs, "ids"},
-	{"Latency", "ms on average, and the 99th percentile", seriesLatency + "," + seriesP99, "latency,p99"},
+	{"Latency", "ms", seriesLatency + "," + seriesP99, "mean,p99"},
 	{"Connections", "", seriesConnections, "sessions"},
 	{"Worst runway", "seconds", seriesRunway, "runway"},
 }
@@ -48,14 +48,14 @@ func (p *pages) overview(now time.Time) overviewPage {
 		{Name: "Statements / s", Value: perSecond(rates.queries), Detail: latency(rates)},
 		errorsTile(rates, traffic),
 		{Name: "Ids / s", Value: perSecond(rates.ids), Detail: grouped(given(sequences)) + " since the start"},
-		runwayTile(sequences),
+		p.runwayTile(sequences),
 	}
 	page.Sequences, page.More = p.sequenceRows(now, sequences)
 	for _, g := range p.cfg.Generators() {
 		page.Generators = append(page.Generators, newGeneratorRow(now, g))
 	}
 	for _, k := range p.cfg.Keyed() {
-		page.Keyed = append(page.Keyed, newKeyedRow(k))
+		page.Keyed = append(page.Keyed, newKeyedRow(p.cfg.sequenceName(k.Name), k))
 	}
 	page.Backends = backendRows(now, p.cfg.Servers, p.cfg.Health(), traffic)
 	return page
@@ -83,7 +83,7 @@ func (p *pages) sequenceRows(now time.Time, all []sequence.Status) (rows []seque
 		if !known {
 			rate = st.Rate
 		}
-		rows = append(rows, newSequenceRow(now, st, last, rate))
+		rows = append(rows, newSequenceRow(now, p.cfg.sequenceName(st.Name), st, last, rate))
 	}
 	return rows, more
 }
@@ -175,12 +175,12 @@ func worstRunway(all []sequence.Status) (worst sequence.Status, ok bool) {
 	return worst, ok
 }
 
-func runwayTile(all []sequence.Status) tile {
+func (p *pages) runwayTile(all []sequence.Status) tile {
 	st, ok := worstRunway(all)
 	if !ok {
 		return tile{Name: "Worst runway", Value: none, Detail: "no ids in memory"}
 	}
-	return tile{Name: "Worst runway", Value: runway(st), Detail: st.Name.String(), Level: runwayLevel(st)}
+	return tile{Name: "Worst runway", Value: runway(st), Detail: p.cfg.sequenceName(st.Name), Level: runwayLevel(st)}
 }
 
 // runway is how long the ids in memory last.

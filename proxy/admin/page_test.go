@@ -174,16 +174,16 @@ func TestFormats(t *testing.T) {
 
 func TestSequenceRow(t *testing.T) {
 	st := sequence.Status{Name: sequence.Name{Keyspace: "main", Database: "shop", Table: "a_seq"}, Refills: 1, Given: 50, Runway: 5 * time.Second}
-	row := newSequenceRow(time.Now(), st, 100, 0)
+	row := newSequenceRow(time.Now(), "main.a_seq", st, 100, 0)
 	if row.Used != 50 || row.UsedText != "50 %" || row.Forecast != none || row.RunwayLevel != warn || row.NextID != none || row.Strategy != "unknown" {
 		t.Errorf("got %+v", row)
 	}
 	st.AwaySince = time.Now()
-	if row = newSequenceRow(time.Now(), st, 0, 1); row.RunwayLevel != bad || row.UsedText != none || row.AwaySince == "" {
+	if row = newSequenceRow(time.Now(), "main.a_seq", st, 0, 1); row.RunwayLevel != bad || row.UsedText != none || row.AwaySince == "" {
 		t.Errorf("away, the last id not known: got %+v", row)
 	}
 	st.Ordered = true
-	if row = newSequenceRow(time.Now(), st, 50, 1); row.Runway != none || row.Forecast != "used up" || row.ForecastLevel != bad {
+	if row = newSequenceRow(time.Now(), "main.a_seq", st, 50, 1); row.Runway != none || row.Forecast != "used up" || row.ForecastLevel != bad {
 		t.Errorf("ordered and used up: got %+v", row)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
 // What programs are told is what the page tells people.
@@ -119,5 +121,23 @@ func TestKill(t *testing.T) {
 				t.Errorf("got %d %s, killed %v, want %d", w.Code, w.Body, killed, tt.want)
 			}
 		})
+	}
+}
+
+// The page calls sequences as reports do.
+func TestNamesOnPage(t *testing.T) {
+	h := New(Config{Sequences: func() []sequence.Status {
+		return []sequence.Status{{Name: sequence.Name{Keyspace: "main", Database: "shop", Table: "users_seq"}, Refills: 1}}
+	}, Keyed: func() []keyed.Status {
+		return []keyed.Status{{Name: sequence.Name{Keyspace: "main", Database: "shop", Table: "messages_seq"}}}
+	}, Generators: func() []GeneratorStatus { return []GeneratorStatus{{Keyspace: "main", Name: "order_id"}} }})
+	page := get(t, h, "/").Body.String()
+	for _, want := range []string{`<th scope="row">main.users_seq<small`, `<th scope="row">main.messages_seq</th>`, `<th scope="row">main.order_id</th>`, `<p class="detail">main.users_seq</p>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(page, "shop.users_seq<") {
+		t.Error("the page calls a sequence by its database")
 	}
 }

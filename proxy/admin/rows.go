@@ -13,7 +13,7 @@ import (
 
 // sequenceRow is a sequence as the page shows it.
 type sequenceRow struct {
-	Keyspace, Name, Strategy   string
+	Name, Strategy             string
 	Bar                        segmentBar
 	Current, Next, NextID      string
 	Step, Cache, Rate          string
@@ -30,10 +30,10 @@ type sequenceRow struct {
 	HasGaps, Ordered, HasWaits bool
 }
 
-// newSequenceRow shows a sequence whose last id is last, and which gave rate ids per second during the last hour.
-func newSequenceRow(now time.Time, st sequence.Status, last int64, rate float64) sequenceRow {
+// newSequenceRow shows a sequence of that name whose last id is last, and which gave rate ids per second during the last hour.
+func newSequenceRow(now time.Time, name string, st sequence.Status, last int64, rate float64) sequenceRow {
 	row := sequenceRow{
-		Keyspace: st.Name.Keyspace, Name: st.Name.String(), Strategy: cmp.Or(st.Strategy, "unknown"),
+		Name: name, Strategy: cmp.Or(st.Strategy, "unknown"),
 		Bar: newSegmentBar(st.Current.N, st.Next.N, st.Step), Current: grouped(st.Current.N), Next: grouped(st.Next.N), NextID: none,
 		Step: grouped(st.Step), Cache: grouped(st.Cache), Rate: perSecond(st.Rate), Series: seriesOf(st.Name),
 		Runway: runway(st), RunwayLevel: runwayLevel(st), Waiting: grouped(int64(st.Waiting)), Waits: grouped(st.Waits),
@@ -110,13 +110,13 @@ func newGeneratorRow(now time.Time, g GeneratorStatus) generatorRow {
 
 // keyedRow is a keyed sequence as the page shows it.
 type keyedRow struct {
-	Keyspace, Name, Sections, Held, Keys, Opened, Lost, Forwards, ForwardErrors, Failures string
-	Error, ErrorAt, AwaySince                                                             string
+	Name, Sections, Held, Keys, Opened, Lost, Forwards, ForwardErrors, Failures string
+	Error, ErrorAt, AwaySince                                                   string
 }
 
-func newKeyedRow(st keyed.Status) keyedRow {
+func newKeyedRow(name string, st keyed.Status) keyedRow {
 	row := keyedRow{
-		Keyspace: st.Name.Keyspace, Name: st.Name.String(), Sections: grouped(int64(st.Sections)), Held: grouped(int64(st.Held)),
+		Name: name, Sections: grouped(int64(st.Sections)), Held: grouped(int64(st.Held)),
 		Keys: grouped(int64(st.Keys)), Opened: grouped(st.Opened), Lost: grouped(st.Lost),
 		Forwards: grouped(st.Forwards), ForwardErrors: grouped(st.ForwardErrors), Failures: grouped(st.Failures),
 	}
