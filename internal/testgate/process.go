@@ -20,7 +20,7 @@ import (
 )
 
 // EndTimeout is how long a start may take until it is ready, and a stop until the process has ended, on a busy machine.
-const EndTimeout = 30 * time.Second
+const EndTimeout = 2 * time.Minute
 
 // Process is a seqgate, or another program that says when it is ready as a seqgate does.
 type Process struct {
