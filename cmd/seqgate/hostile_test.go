@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -33,32 +30,14 @@ const (
 // held is what a process holds.
 type held struct{ memory, goroutines, descriptors int }
 
-// use reads it from the system, and goroutines from the metrics.
-func (p *process) use(t *testing.T, admin string) (u held) {
+// use asks for it.
+func (p *process) use(t *testing.T) held {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+	u, err := p.Usage()
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Pid()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, metrics := ask(t, admin, "/metrics", "")
-	return held{numberIn(t, `VmRSS:\s+(\d+) kB`, string(status)) << 10, numberIn(t, `(?m)^go_goroutines (\d+)`, metrics), len(open)}
-}
-
-func numberIn(t *testing.T, pattern, text string) int {
-	t.Helper()
-	found := regexp.MustCompile(pattern).FindStringSubmatch(text)
-	if found == nil {
-		t.Fatalf("no %s in:\n%s", pattern, text)
-	}
-	n, err := strconv.Atoi(found[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return held{int(u.Resident), int(u.Goroutines), int(u.Descriptors)}
 }
 
 // slowest runs a short statement again and again and gives the third longest time of one, beside the median: what a machine
@@ -78,13 +57,13 @@ func slowest(t *testing.T, db *sql.DB) (median, third time.Duration) {
 
 // released waits until a process holds what it did before, but for the connections to the server of its own and of the
 // page that is asked.
-func released(t *testing.T, p *process, admin string, before held) {
+func released(t *testing.T, p *process, before held) {
 	t.Helper()
 	const few = 5
 	var now held
 	defer func() { t.Logf("before %+v, after %+v", before, now) }()
 	awaitBusy(t, "descriptors and goroutines to be given back", func() bool {
-		now = p.use(t, admin)
+		now = p.use(t)
 		return now.descriptors <= before.descriptors+few && now.goroutines <= before.goroutines+few
 	})
 }
@@ -104,7 +83,7 @@ func awaitBusy(t *testing.T, what string, condition func() bool) {
 // served and cost so much memory and no more; nothing of theirs is left behind.
 func TestHostileClients(t *testing.T) {
 	s := servertest.First(t)
-	for name, attack := range map[string]func(t *testing.T, p *process, admin string, served func(*testing.T, string)){
+	for name, attack := range map[string]func(t *testing.T, p *process, served func(*testing.T, string)){
 		"half-open": halfOpen, "wrong passwords": wrongPasswords, "unread answers": unreadAnswers,
 	} {
 		t.Run(name, func(t *testing.T) { // each with a seqgate of its own: memory that one attack took would serve the next
@@ -120,7 +99,7 @@ keyspaces: {main: {shards: {"-": %q}}}
 			db := openClient(t, "app", "app", p.addr, "main")
 			db.SetMaxOpenConns(1)
 			usual, _ := slowest(t, db)
-			attack(t, p, p.adminAddr(t), func(t *testing.T, who string) {
+			attack(t, p, func(t *testing.T, who string) {
 				t.Helper()
 				median, third := slowest(t, db)
 				t.Logf("statements beside %s: median %v, third longest %v; median before %v", who, median, third, usual)
@@ -132,13 +111,13 @@ keyspaces: {main: {shards: {"-": %q}}}
 	}
 }
 
-func halfOpen(t *testing.T, p *process, admin string, served func(*testing.T, string)) {
+func halfOpen(t *testing.T, p *process, served func(*testing.T, string)) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
 	n := min(10_000, int(limit.Cur)-500) // limits.connections; each is one descriptor here and one there
-	before := p.use(t, admin)
+	before := p.use(t)
 	clients := make([]net.Conn, n)
 	defer func() {
 		for _, c := range clients {
@@ -170,7 +149,7 @@ func halfOpen(t *testing.T, p *process, admin string, served func(*testing.T, st
 	group.Wait()
 	var during held
 	awaitBusy(t, "all clients to be there", func() bool {
-		during = p.use(t, admin)
+		during = p.use(t)
 		return during.descriptors-before.descriptors >= n*9/10 && during.goroutines-before.goroutines >= n*9/10
 	})
 	each := (during.memory - before.memory) / n
@@ -195,7 +174,7 @@ func halfOpen(t *testing.T, p *process, admin string, served func(*testing.T, st
 			_ = c.Close()
 		}
 	}
-	released(t, p, admin, before)
+	released(t, p, before)
 }
 
 // openGuesser gives a client with a wrong password, each of whose logins comes from another address: those of one are slowed down.
@@ -220,8 +199,8 @@ func openGuesser(t *testing.T, user, addr, tls string) *sql.DB {
 
 var guesses atomic.Uint32
 
-func wrongPasswords(t *testing.T, p *process, admin string, served func(*testing.T, string)) {
-	before := p.use(t, admin)
+func wrongPasswords(t *testing.T, p *process, served func(*testing.T, string)) {
+	before := p.use(t)
 	var group sync.WaitGroup
 	for _, user := range []string{"app", "old", "nobody"} {
 		for _, tls := range []string{"", "skip-verify"} {
@@ -243,16 +222,16 @@ func wrongPasswords(t *testing.T, p *process, admin string, served func(*testing
 	}
 	served(t, "wrong passwords")
 	group.Wait()
-	during := p.use(t, admin)
+	during := p.use(t)
 	if most := mostWrong + hostileSlack; during.memory-before.memory > most {
 		t.Errorf("wrong passwords take %d bytes, want at most %d", during.memory-before.memory, most)
 	}
-	released(t, p, admin, before)
+	released(t, p, before)
 }
 
-func unreadAnswers(t *testing.T, p *process, admin string, served func(*testing.T, string)) {
+func unreadAnswers(t *testing.T, p *process, served func(*testing.T, string)) {
 	const n = 20
-	before := p.use(t, admin)
+	before := p.use(t)
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	for range n {
@@ -264,11 +243,11 @@ func unreadAnswers(t *testing.T, p *process, admin string, served func(*testing.
 		defer rows.Close() // nothing is read of them
 	}
 	served(t, "clients that do not read")
-	during := p.use(t, admin)
+	during := p.use(t)
 	t.Logf("%d clients that do not read: %d bytes each", n, (during.memory-before.memory)/n)
 	if most := n*mostUnread + hostileSlack; during.memory-before.memory > most {
 		t.Errorf("%d clients that do not read take %d bytes, want at most %d", n, during.memory-before.memory, most)
 	}
 	leave() // which cuts their connections off
-	released(t, p, admin, before)
+	released(t, p, before)
 }

@@ -41,7 +41,6 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a minute")
 	}
-	t.Parallel()
 	binary := buildWithClock(t)
 	for name, run := range map[string]func(t *testing.T, binary string){"ids": soakIDs, "shards": soakShards, "chaos": soakChaos} {
 		t.Run(name, func(t *testing.T) {

@@ -62,7 +62,6 @@ func TestSteady(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}
-	t.Parallel()
 	s, binary := servertest.First(t), testgate.BuildReleased(t)
 	t.Run("even", func(t *testing.T) {
 		lasts := *duration
