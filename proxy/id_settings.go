@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/proxy/wire"
+	"github.com/seqgate/seqgate/sequence"
 )
 
 // idSettings are the session's variables by which a server makes ids itself.
@@ -151,6 +152,9 @@ func (i *increments) of(ctx context.Context, k *Keyspace) (int64, error) {
 	if err := k.DB.QueryRowContext(ctx, "SELECT @@global."+incrementVariable).Scan(&n); err != nil {
 		if ok {
 			return known.value, nil // the server is away: its settings hold as long
+		}
+		if sequence.IsTemporary(err) {
+			err = fmt.Errorf("%w: %w", sequence.ErrUnavailable, err)
 		}
 		return 0, fmt.Errorf("ask the server for its %s: %w", incrementVariable, err)
 	}
