@@ -31,9 +31,6 @@ const (
 	maxBorrow = 500 * time.Millisecond
 	idTimeout = 200 * time.Millisecond
 	pace      = 20 * time.Millisecond // at which a process gives ids
-	// leaseRecovery is how long after the last fault all processes must give ids again. By the rules it is the rest of a lease, a
-	// quarantine and the time that was reserved, some 4 s; what is more is for a busy machine.
-	leaseRecovery = 90 * time.Second
 )
 
 // There are lanes of processes that share a network to the server and have their faults one after the other, all lanes at a time.
@@ -71,7 +68,7 @@ type leaseCluster struct {
 // leaseRound has a new cluster shaken, and judges what it did.
 func leaseRound(t *testing.T, servers []*server, seed uint64) {
 	t.Logf("repeat it with -soak.seed=%d", seed)
-	c := &leaseCluster{cluster: newCluster(t, profile{statements: true, recovery: leaseRecovery}, servers, ""), judge: NewLeaseChecker(layout())}
+	c := &leaseCluster{cluster: newCluster(t, profile{statements: true, recovery: busyRecovery}, servers, ""), judge: NewLeaseChecker(layout())}
 	faults := [][]kind{append(serverFaults, serverFaults[len(serverFaults)-1], kind{"spare", nothing, rest}, kind{"spare", nothing, rest})}
 	for range lanes {
 		faults = append(faults, c.addLane(t, seed))

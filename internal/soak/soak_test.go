@@ -28,6 +28,9 @@ const (
 	calmTime      = 2 * time.Second
 	decideTimeout = 30 * time.Second // in which transactions that are prepared are ended
 	roundTime     = 28 * time.Second // about
+	// busyRecovery is how long after the last fault everything must be back: some seconds on an idle machine, a minute and more on
+	// one with a load of 30.
+	busyRecovery = 90 * time.Second
 )
 
 func TestMain(m *testing.M) {
@@ -80,7 +83,7 @@ var ids = profile{
 	gates: []settings{{sequence.StrategyForUpdate, 10, "in_order"}, {sequence.StrategyCAS, 30, "in_order"}, {sequence.StrategyIncrement, 120, "in_order"}},
 	config: "drain_timeout: 2s\n" +
 		"tls: {backend: disabled} # so that connections can be cut at chosen statements",
-	cache: 5, timeout: 2 * time.Second, statements: true, bounded: true, clients: 24, rows: 5, recovery: 30 * time.Second,
+	cache: 5, timeout: 2 * time.Second, statements: true, bounded: true, clients: 24, rows: 5, recovery: busyRecovery,
 }
 
 func soakIDs(t *testing.T, binary string) {
@@ -104,7 +107,7 @@ var chaos = profile{
 	gates:  []settings{{sequence.StrategyForUpdate, 60, "in_order"}, {sequence.StrategyCAS, 60, "xa"}, {sequence.StrategyIncrement, 60, "in_order"}},
 	config: "worker_ids: {lease: 4s, quarantine: 1s}\ndrain_timeout: 2s\n" +
 		"tls: {backend: disabled} # so that packets can be cut anywhere",
-	user: "gate", cache: 8, timeout: 2 * time.Second, bytes: true, clients: 18, rows: 8, recovery: 45 * time.Second,
+	user: "gate", cache: 8, timeout: 2 * time.Second, bytes: true, clients: 18, rows: 8, recovery: busyRecovery,
 }
 
 // room is how much of a server's disk is free.
@@ -267,7 +270,7 @@ var sharded = profile{
 	gates:   []settings{{sequence.StrategyForUpdate, 200, "in_order"}, {sequence.StrategyForUpdate, 200, "in_order"}},
 	config:  "tls: {backend: disabled}",
 	cache:   200,
-	timeout: 30 * time.Second, bounded: true, clients: 40, rows: 100, recovery: 30 * time.Second,
+	timeout: 30 * time.Second, bounded: true, clients: 40, rows: 100, recovery: busyRecovery,
 }
 
 // Ids of INSERTs into shards are given once, in order in each process, and without a gap in each statement: C30 by one seqgate, C31
