@@ -3,7 +3,8 @@
 // INSERTs, answers SELECT NEXT VALUE, and relays everything else packet by
 // packet, undecoded.
 //
-// The path of a statement: session.go reads a command, command.go tells commands
-// apart, query.go and stmt.go plan texts and prepared statements, insert.go and
-// nextval.go carry the plans out, response.go knows where an answer ends.
+// A session is one client's: it has a clientConn, and an executor, which runs
+// statements on a server, for each server in use. An executor has a filler, which
+// takes ids for INSERTs, and that a serverConn, the session at the server.
+// docs/internals/architecture.md has the path of a statement.
 package proxy

@@ -88,6 +88,7 @@ const statusOutParams = 0x1000
 // length-encoded numbers, status and warnings.
 const prefix = 24
 
+// Start begins to follow the answer to a command, on a session with these capabilities.
 func (p *Answer) Start(s Shape, capabilities uint64) {
 	*p = Answer{capabilities: capabilities, Status: p.Status, Rows: p.Rows, Fails: p.Fails}
 	switch s {
@@ -366,6 +367,7 @@ func (p *Answer) eofStatus(b []byte) bool {
 	return true
 }
 
+// First returns the first byte of a payload, or one that begins no deciding packet.
 func First(b []byte) byte {
 	if len(b) == 0 {
 		return 0x01 // no packet that decides anything begins with it

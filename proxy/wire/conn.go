@@ -52,6 +52,7 @@ type Conn struct {
 	deadlines
 }
 
+// NewConn returns a connection that nothing was read from yet.
 func NewConn(c net.Conn) *Conn {
 	w := &Conn{Conn: c}
 	if sc, ok := c.(syscall.Conn); ok {
@@ -346,4 +347,5 @@ func AppendPacket(dst []byte, sequence byte, payload []byte) ([]byte, byte) {
 	}
 }
 
+// ErrTooLarge is a packet above the limit that Packet was called with.
 var ErrTooLarge = errors.New("packet is larger than seqgate accepts")

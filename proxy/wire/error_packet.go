@@ -19,6 +19,7 @@ func (e *OrderError) Error() string {
 // statement of seqgate's own; it is passed to the client unchanged.
 type ServerError struct{ Packet []byte }
 
+// Code returns MySQL's number of the error, 0 when the packet is too short for one.
 func (e *ServerError) Code() uint16 {
 	if len(e.Packet) < 3 {
 		return 0
@@ -26,6 +27,7 @@ func (e *ServerError) Code() uint16 {
 	return binary.LittleEndian.Uint16(e.Packet[1:])
 }
 
+// Text returns the error's message.
 func (e *ServerError) Text() string { return string(e.Packet[min(len(e.Packet), 9):]) }
 
 func (e *ServerError) Error() string { return fmt.Sprintf("server error %d: %s", e.Code(), e.Text()) }
