@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -18,16 +19,16 @@ type clientConn struct {
 	log  *slog.Logger
 	user string
 
-	front       *wire.Conn
-	id          uint32 // as the client knows its connection
-	salt        []byte // that proofs of a password begin with, for COM_CHANGE_USER
-	frontSecure bool   // a password may be sent on it as it is
-	peer        bool   // the client says that it is another seqgate
-	provenPeer  bool   // ... of the same account at the servers
-	leave       func() // gives the user's place back
-	values      lastValues
-	unwatch     func()      // ends the watch for its end
-	killed      atomic.Bool // another client has asked to end the session
+	front        *wire.Conn
+	id           uint32 // as the client knows its connection
+	salt         []byte // that proofs of a password begin with, for COM_CHANGE_USER
+	frontSecure  bool   // a password may be sent on it as it is
+	peer         bool   // the client says that it is another seqgate
+	provenPeer   bool   // ... of the same account at the servers
+	leave        func() // gives the user's place back
+	values       lastValues
+	unwatchFront func()      // ends the watch for its end
+	killed       atomic.Bool // another client has asked to end the session
 
 	out        sender
 	packet     []byte // a reply's, reused
@@ -60,4 +61,43 @@ type sender struct {
 	part     []byte // the one under way
 	rest     []byte // the text behind it
 	shift    byte   // by how much the client is ahead of the backend's sequence numbers
+}
+
+// replyOutOfOrder says that the packet with this number was expected in the
+// place of what the client sent, which both servers say under that number.
+func (c *clientConn) replyOutOfOrder(want byte) error {
+	c.out.sequence = want
+	return c.reply(wire.AppendError(nil, mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
+}
+
+// reply sends one packet of seqgate's own making to the client.
+func (c *clientConn) reply(payload []byte) error {
+	b, next := wire.AppendPacket(nil, c.out.sequence, payload)
+	c.out.sequence = next
+	return c.writeFront(b)
+}
+
+// replyBuffer gives the buffer for an answer to the client, with room for a header.
+func (c *clientConn) replyBuffer() []byte { return append(c.packet[:0], 0, 0, 0, 0) }
+
+// replyPacket sends a packet that was built in replyBuffer.
+func (c *clientConn) replyPacket(b []byte) error {
+	if len(b)-wire.HeaderSize >= wire.MaxPayload {
+		return c.reply(b[wire.HeaderSize:])
+	}
+	putHeader(b, c.out.sequence)
+	c.out.sequence++
+	return c.writeFront(b)
+}
+
+func (c *clientConn) writeFront(b []byte) error {
+	if _, err := c.front.Write(b); err != nil {
+		return &frontError{err}
+	}
+	return nil
+}
+
+func putHeader(b []byte, sequence byte) {
+	n := len(b) - wire.HeaderSize
+	b[0], b[1], b[2], b[3] = byte(n), byte(n>>8), byte(n>>16), sequence
 }

@@ -46,7 +46,7 @@ type ends struct {
 func (s *session) watchBoth() {
 	s.front.ReadLimit = cmp.Or(s.srv.settings().ReadTimeout, defaultReadTimeout)
 	s.front.WriteLimit = cmp.Or(s.srv.settings().WriteTimeout, defaultWriteTimeout)
-	s.clientConn.unwatch = s.srv.watch(s.front, s.log, s.startGrace)
+	s.unwatchFront = s.srv.watch(s.front, s.log, s.startGrace)
 	s.watchBack()
 }
 
@@ -101,31 +101,31 @@ func (s *Server) watch(w *wire.Conn, log *slog.Logger, gone func()) (stop func()
 // unwatch ends what watchBoth began, and leaves the connections as they were. It
 // must be called before they are closed or another session's. It may be called
 // again.
-func (x *executor) unwatch() error {
-	if x.clientConn.unwatch != nil {
-		x.clientConn.unwatch()
-		x.clientConn.unwatch = nil
+func (s *session) unwatch() error {
+	if s.unwatchFront != nil {
+		s.unwatchFront()
+		s.unwatchFront = nil
 	}
-	return x.serverConn.unwatch()
+	return s.unwatchBack()
 }
 
-// unwatch is that of the server's connection alone.
-func (s *serverConn) unwatch() error {
-	if s.ends.unwatch != nil {
-		s.ends.unwatch()
-		s.ends.unwatch = nil
+// unwatchBack is that of the server's connection alone.
+func (c *serverConn) unwatchBack() error {
+	if c.ends.unwatch != nil {
+		c.ends.unwatch()
+		c.ends.unwatch = nil
 	}
-	s.ends.mu.Lock()
-	defer s.ends.mu.Unlock()
-	if s.ends.over {
+	c.ends.mu.Lock()
+	defer c.ends.mu.Unlock()
+	if c.ends.over {
 		return nil
 	}
-	s.ends.over = true
-	if s.ends.grace != nil {
-		s.ends.grace.Stop()
-		return s.back.SetDeadline(time.Time{})
+	c.ends.over = true
+	if c.ends.grace != nil {
+		c.ends.grace.Stop()
+		return c.back.SetDeadline(time.Time{})
 	}
-	return s.back.ClearDeadlines()
+	return c.back.ClearDeadlines()
 }
 
 // noteEnd notes that the server has closed the connection.

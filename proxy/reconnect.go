@@ -162,12 +162,12 @@ func lacking(keyspace, other string, flags uint64) error {
 }
 
 // adopt goes over to another backend connection.
-func (f *serverConn) adopt(back *backend.Conn, login backend.Login) {
-	f.exchangeBack(back.Conn)
-	f.backend, f.login, f.lost = back, login, false
-	f.noteAccount()
-	f.threadID.Store(back.ThreadID)
-	f.answer.Status = back.Status
+func (c *serverConn) adopt(back *backend.Conn, login backend.Login) {
+	c.exchangeBack(back.Conn)
+	c.backend, c.login, c.lost = back, login, false
+	c.noteAccount()
+	c.threadID.Store(back.ThreadID)
+	c.answer.Status = back.Status
 }
 
 // giveBack ends the session's use of its backend connection: others may have it

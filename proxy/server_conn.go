@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 
@@ -106,3 +107,124 @@ func (c *serverConn) connected() error {
 
 // status gives the flags of an answer that no server made.
 func (c *serverConn) status() uint16 { return c.answer.Status & wire.LastingStatus }
+
+func (c *serverConn) has(capability uint32) bool { return c.capabilities&uint64(capability) != 0 }
+
+func (c *serverConn) deprecateEOF() bool { return c.has(mysql.CLIENT_DEPRECATE_EOF) }
+
+// sendPacket sends a command that was built in packetBuffer.
+func (c *serverConn) sendPacket(b []byte) error {
+	if len(b)-wire.HeaderSize >= wire.MaxPayload {
+		return c.send(b[wire.HeaderSize:])
+	}
+	putHeader(b, 0)
+	return c.writeBack(b)
+}
+
+// writeBack sends bytes to the backend. A server that stopped listening may
+// have said why before: that is the answer then.
+func (c *serverConn) writeBack(b []byte) error {
+	if c.trace != nil {
+		c.beginCall()
+	}
+	if c.lost {
+		if err := c.connected(); err != nil {
+			return err
+		}
+		if c.trace != nil {
+			c.beginCall() // what was asked of the other connection was a call of its own
+		}
+	}
+	if _, err := c.back.Write(b); err != nil {
+		if c.lastWords() {
+			return nil
+		}
+		return &backendError{err}
+	}
+	return nil
+}
+
+// lastWords reports whether the backend has sent something to be read.
+func (c *serverConn) lastWords() bool {
+	if len(c.back.Unread()) > 0 {
+		return true
+	}
+	c.back.ReadLimit = wire.LastWordsLimit
+	return c.back.Fill() == nil
+}
+
+// send sends a command of seqgate's own making.
+func (c *serverConn) send(payload []byte) error {
+	if len(payload) >= wire.MaxPayload {
+		return c.sendLong(payload)
+	}
+	b, _ := wire.AppendPacket(nil, 0, payload)
+	return c.writeBack(b)
+}
+
+// answerCut tells a failure before the first packet of an answer from one in
+// its middle.
+func (c *serverConn) answerCut(err error) error {
+	if c.answer.Phase == wire.PhaseFirst || c.answer.Phase == wire.PhaseSingle || c.answer.Phase == wire.PhasePrepare {
+		return &backendError{err}
+	}
+	return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, err)}
+}
+
+// drop reads the backend's answer to a statement of seqgate's own and shows it
+// to nobody. An error packet is a *serverError.
+func (c *serverConn) drop(as wire.Shape) error {
+	before := c.answer
+	c.startAnswer(as)
+	err := c.dropRest()
+	before.Status = c.answer.Status
+	c.answer = before
+	return err
+}
+
+// dropRest reads what is left of an answer and shows it to nobody.
+func (c *serverConn) dropRest() error {
+	var failed *wire.ServerError
+	for !c.answer.Done() {
+		payload, size, err := c.follow()
+		if err != nil {
+			return &backendError{err}
+		}
+		if c.answer.Failed {
+			failed = &wire.ServerError{Packet: append([]byte(nil), payload...)}
+		}
+		c.back.Skip(size)
+	}
+	if failed != nil {
+		return failed
+	}
+	return nil
+}
+
+// follow reads the answer's next packet whole, which the caller skips.
+func (c *serverConn) follow() (payload []byte, size int, err error) {
+	payload, size, _, err = c.back.Packet(maxStatement)
+	if err != nil {
+		return nil, 0, err
+	}
+	c.answer.Scan(c.back.Unread()[:size])
+	if c.answer.Malformed {
+		return nil, 0, errMalformedAnswer
+	}
+	if c.call.end != nil && c.answer.Done() {
+		c.endAnswer()
+	}
+	return payload, size, nil
+}
+
+// hasOwn reports whether something may have been made on a connection that no other can get:
+// what SET has set, and what drivers have prepared, goes to each connection that is used.
+func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
+
+// hasEnded reports whether the connection has no connection any more.
+func (c *serverConn) hasEnded() bool { return c.lost || c.ends.backEnded.Load() }
+
+// hasTransaction reports whether a transaction is open on this connection.
+func (c *serverConn) hasTransaction() bool {
+	return c.begun || c.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
+}

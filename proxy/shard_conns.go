@@ -212,10 +212,6 @@ func (r *router) replaceable(conn *executor) bool {
 	return !conn.locked && conn != r.settings.ahead && (conn.state.lastIDKnown || conn != r.lastIDConn()) && !conn.hasOwn()
 }
 
-// hasOwn reports whether something may have been made on a connection that no other can get:
-// what SET has set, and what drivers have prepared, goes to each connection that is used.
-func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
-
 // open connects to a shard as the client logged in.
 func (r *router) open(k *Keyspace) (*executor, error) {
 	s := r.s
@@ -250,14 +246,6 @@ func (r *router) open(k *Keyspace) (*executor, error) {
 // errShardLost ends a transaction of which a part is lost.
 var errShardLost = &backendError{errors.New("the server of a shard ended the connection within a transaction")}
 
-// hasEnded reports whether the connection has no connection any more.
-func (c *serverConn) hasEnded() bool { return c.lost || c.ends.backEnded.Load() }
-
-// hasTransaction reports whether a transaction is open on this connection.
-func (c *serverConn) hasTransaction() bool {
-	return c.begun || c.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
-}
-
 // inTransactionWithout reports whether the client is in a transaction of which this
 // connection is no part: its answers tell of it all the same, as drivers leave out a
 // COMMIT by that flag.
@@ -286,7 +274,7 @@ func (r *router) dropConns() error {
 }
 
 // endConn gives the connection back; what is open on it is rolled back by its reset.
-func (c *serverConn) endConn() error { return errors.Join(c.unwatch(), c.giveBack()) }
+func (c *serverConn) endConn() error { return errors.Join(c.unwatchBack(), c.giveBack()) }
 
 // endConns is dropConns of a client's session.
 func (s *session) endConns() error {
