@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -130,9 +131,13 @@ func (c *cluster) shake(t *testing.T, seed uint64, lists ...[]kind) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var others sync.WaitGroup
+	var left atomic.Int64 // lists of which some fault has not come yet
+	left.Store(int64(len(lists)))
+	begun := time.Now()
+	over := func() bool { return left.Load() == 0 && time.Since(begun) > faultTime }
 	one := func(i int) {
 		rng := rand.New(rand.NewPCG(seed, uint64(1+i)<<32))
-		for k := range shuffled(ctx, rng, len(lists[i])) {
+		for k := range shuffled(ctx, rng, len(lists[i]), func() { left.Add(-1) }, over) {
 			if err := c.befall(ctx, t, lists[i][k], rng); err != nil {
 				t.Error(err)
 				cancel()
@@ -146,21 +151,23 @@ func (c *cluster) shake(t *testing.T, seed uint64, lists ...[]kind) {
 	one(0)
 }
 
-// shuffled gives the numbers from 0 to n-1 in random order, again and again, with pauses, until faultTime is over and each has
-// come, or ctx ends.
-func shuffled(ctx context.Context, rng *rand.Rand, n int) iter.Seq[int] {
+// shuffled gives the numbers from 0 to n-1 in random order, again and again, with pauses, until over or ctx ends. It calls passed when
+// each has come once.
+func shuffled(ctx context.Context, rng *rand.Rand, n int, passed func(), over func() bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		over := time.Now().Add(faultTime)
-		for all := false; ; all = true {
+		for first := true; ; first = false {
 			for _, i := range rng.Perm(n) {
 				select {
 				case <-ctx.Done():
 					return
 				case <-time.After(upTo(rng, mostPause)):
 				}
-				if all && time.Now().After(over) || !yield(i) {
+				if over() || !yield(i) {
 					return
 				}
+			}
+			if first {
+				passed()
 			}
 		}
 	}
