@@ -105,7 +105,7 @@ var chaos = profile{
 	},
 	shards: []string{"-80", "80-"},
 	gates:  []settings{{sequence.StrategyForUpdate, 60, "in_order"}, {sequence.StrategyCAS, 60, "xa"}, {sequence.StrategyIncrement, 60, "in_order"}},
-	config: "worker_ids: {lease: 4s, quarantine: 1s}\ndrain_timeout: 2s\n" +
+	config: "worker_ids: {lease: 10s, quarantine: 1s}\ndrain_timeout: 2s\n" +
 		"tls: {backend: disabled} # so that packets can be cut anywhere",
 	user: "gate", cache: 8, timeout: 2 * time.Second, bytes: true, clients: 18, rows: 8, recovery: busyRecovery,
 }
