@@ -348,7 +348,7 @@ func serveKeyspaces(t *testing.T, g *gate, text string, keyspaces ...*proxy.Keys
 	t.Helper()
 	cfg := proxy.Config{Keyspaces: make(map[string]*proxy.Keyspace), Default: keyspaces[0].Name,
 		Users: []proxy.User{{Name: gateUser, Password: gatePassword}}, Sequences: g.sequences,
-		Logger: slog.New(slog.NewTextHandler(&testWriter{tb: t}, nil)), TLS: testCertificate(t), RSA: testKey()}
+		Logger: slog.New(slog.NewTextHandler(newTestWriter(t), nil)), TLS: testCertificate(t), RSA: testKey()}
 	for _, k := range keyspaces {
 		k.Backend = &backend.Backend{Network: "tcp", Addr: g.server.Addr, User: g.server.User, Password: g.server.Password}
 		cfg.Keyspaces[k.Name] = k

@@ -81,7 +81,7 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 	if o.sequence.Timeout == 0 {
 		o.sequence.Timeout = 30 * time.Second // an attempt that hangs has time for another one
 	}
-	g.log = &testWriter{tb: t}
+	g.log = newTestWriter(t)
 	log := slog.New(slog.NewTextHandler(g.log, nil))
 	o.sequence.Logger = log
 	g.sequences = sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) {
@@ -147,13 +147,26 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 type testWriter struct {
 	tb   testing.TB
 	mu   sync.Mutex
+	over bool // the test has ended, and takes no more: a table may be described in the background
 	text strings.Builder
+}
+
+func newTestWriter(tb testing.TB) *testWriter {
+	w := &testWriter{tb: tb}
+	tb.Cleanup(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.over = true
+	})
+	return w
 }
 
 func (w *testWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tb.Logf("%s", b)
+	if !w.over {
+		w.tb.Logf("%s", b)
+	}
 	return w.text.Write(b)
 }
 

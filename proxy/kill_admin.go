@@ -17,6 +17,7 @@ func (s *Server) Kill(ctx context.Context, id uint64, query bool) (found bool, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, killTimeout)
 	defer cancel()
+	t.session.log.Info("session killed by the operator", "id", id, "user", t.user, "statement_only", query)
 	threadID := t.session.threadID.Load()
 	switch err := s.end(ctx, t, query); {
 	case err == nil:

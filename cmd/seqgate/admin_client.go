@@ -177,5 +177,5 @@ func (c *adminClient) ask(ctx context.Context, method, page string) ([]byte, err
 		return nil, errors.New("the password of the admin address is missing or wrong: it is admin.password of the configuration, or SEQGATE_ADMIN_PASSWORD")
 	}
 	text := strings.TrimSpace(string(body[:min(len(body), 2000)]))
-	return nil, fmt.Errorf("%s: %s", response.Status, printableText(text))
+	return nil, errors.New(printableText(response.Status + ": " + text))
 }

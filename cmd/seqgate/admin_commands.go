@@ -121,7 +121,7 @@ func row(w io.Writer, cells ...any) {
 		if i > 0 {
 			fmt.Fprint(w, "\t")
 		}
-		fmt.Fprint(w, cmp.Or(printableText(fmt.Sprint(c)), "-"))
+		fmt.Fprint(w, cmp.Or(strings.ReplaceAll(printableText(fmt.Sprint(c)), "\n", "\uFFFD"), "-"))
 	}
 	fmt.Fprintln(w)
 }

@@ -16,7 +16,7 @@ type Admin struct {
 // open reports whether other machines can reach the address, and nobody asks them for a password.
 func (a Admin) open() bool {
 	host, _, err := net.SplitHostPort(a.Listen)
-	if err != nil || a.Password != "" {
+	if err != nil || a.Password != "" || strings.HasPrefix(a.Listen, "unix:") {
 		return false
 	}
 	ip := net.ParseIP(host)

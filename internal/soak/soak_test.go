@@ -310,7 +310,9 @@ func (p profile) insertAll(t *testing.T, servers []*server, binary string, fault
 				amid()
 			}
 			for begun := time.Now(); !ok && time.Since(begun) < p.recovery; time.Sleep(mostThinking) {
-				s, ok = client.open(c.gates[client.number%len(c.gates)], false)
+				if s, ok = client.open(c.gates[client.number%len(c.gates)], false); !ok {
+					s.close()
+				}
 			}
 			if ok {
 				ok = s.insertAlone(p.tables[0], rows).Outcome == Done

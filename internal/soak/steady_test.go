@@ -314,6 +314,9 @@ func (s *steadySession) do(run func()) error {
 		if c.Outcome != Done {
 			return errors.New(c.String())
 		}
+		if c.Sequence != "" && c.First < 1 {
+			return fmt.Errorf("no id: %s", c)
+		}
 		if c.First != 0 {
 			s.load.given[c.Sequence].Add(c.First, c.N)
 		}

@@ -80,7 +80,7 @@ func (p *Process) read(log io.Reader, ready func()) {
 const readyMessage = "msg=ready addr="
 
 // bug matches the lines of a log that no fault explains.
-var bug = regexp.MustCompile(`level=ERROR|panic|DATA RACE|SIGQUIT`)
+var bug = regexp.MustCompile(`level=ERROR|panic|fatal error|DATA RACE|SIGQUIT`)
 
 // keptLines is how much of a log is kept, when no line of it tells of a bug: more than a test looks back.
 const keptLines = 5000
@@ -208,8 +208,8 @@ func (p *Process) Usage() (u Usage, err error) {
 		}
 	}
 	u = Usage{int64(found["process_resident_memory_bytes"]), int64(found["go_gc_heap_live_bytes"]), int64(found["go_goroutines"]), int64(len(files))}
-	if u.Resident == 0 || u.Goroutines == 0 {
-		return u, errors.Join(lines.Err(), fmt.Errorf("the metrics of process %s tell of no memory, or of no goroutines: %+v", p.Name, u))
+	if u.Resident == 0 || u.Goroutines == 0 || found["go_gc_heap_live_bytes"] == 0 {
+		return u, errors.Join(lines.Err(), fmt.Errorf("the metrics of process %s tell of no memory, no heap, or no goroutines: %+v", p.Name, u))
 	}
 	return u, lines.Err()
 }
