@@ -33,6 +33,7 @@ func (w *answerWriter) flush() error {
 		w.err = w.s.writeFront(w.b)
 	}
 	w.b, w.next = w.b[:0], w.s.out.sequence
+	w.s.packet = w.b // what it has grown to is used again
 	return w.err
 }
 

@@ -21,7 +21,7 @@ type onEachOf struct {
 const statementSavepoint = "seqgate_statement"
 
 // atomic runs a statement in a transaction of its own, or behind a savepoint in the
-// client's. Where the client's loses a connection's connection it cannot go on: it is left
+// client's. Where the client's loses a shard's connection it cannot go on: it is left
 // open, and the session ends, as it would on one server.
 func (r *router) atomic(q onEachOf) error {
 	if !r.tx.open && r.autocommit() {

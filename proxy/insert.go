@@ -434,7 +434,7 @@ func (x *executor) settleExplicit(p *fillPlan, t target) error {
 	return x.replyOK(ok)
 }
 
-// answerOK reads an answer of one packet. An ERR packet is a *serverError.
+// answerOK reads an answer of one packet. An ERR packet is a *wire.ServerError.
 func (x *executor) answerOK() (wire.OK, error) {
 	x.sent = !x.out.more
 	return x.readOK()
@@ -481,11 +481,11 @@ func (x *executor) replyOK(ok wire.OK) error {
 // in front of a cluster, where outside may be another node.
 // rows is what ROW_COUNT() gives behind the statement.
 func (f *filler) probe(p *fillPlan, t target, rows int64) uint64 {
-	deadlines := time.Second
+	limit := time.Second
 	if f.hasTransaction() {
-		deadlines = 100 * time.Millisecond
+		limit = 100 * time.Millisecond
 	}
-	ctx, cancel := context.WithTimeout(f.ctx, deadlines)
+	ctx, cancel := context.WithTimeout(f.ctx, limit)
 	defer cancel()
 	err := errOtherServer
 	if !f.srv.clusters.has(ctx, f.keyspace) {

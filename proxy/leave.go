@@ -45,7 +45,7 @@ func (c *clientConn) behindStatement() bool {
 	return true
 }
 
-// looks are the statements with which pools look at a connection before they withSessionVariables it,
+// looks are the statements with which pools look at a connection before they lend it,
 // and nobody else asks anything.
 var looks = [][]byte{[]byte("SELECT 1"), []byte("SELECT 1 FROM DUAL")}
 

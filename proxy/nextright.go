@@ -40,7 +40,7 @@ func (x *executor) checkCount(n *nextPlan) error {
 // an account of the client's own that is only known in the client's session. A table that is not there is made when it is used, or lies on servers where only seqgate has
 // an account.
 func (x *executor) mayTake(name sequence.Name) error {
-	if as := x.account.Load(); as != x.values.mayAs {
+	if as := x.account.Load(); !sameAccount(as, x.values.mayAs) {
 		x.values.may, x.values.mayAs = nil, as
 	}
 	if x.values.may[name] {
@@ -165,3 +165,6 @@ func (t *takers) may(ctx context.Context, db *sql.DB, account string, name seque
 func emptyUpdate(name sequence.Name) string {
 	return "UPDATE " + quoteIdentifier(name.Database) + "." + quoteIdentifier(name.Table) + " SET next_id = NULL WHERE 1 = 0"
 }
+
+// sameAccount reports whether two connections' accounts are one; nil is the client's own.
+func sameAccount(a, b *Account) bool { return a == b || a != nil && b != nil && *a == *b }

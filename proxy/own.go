@@ -136,7 +136,7 @@ func literal(text string) string {
 	return fmt.Sprintf("_utf8mb4 0x%x", text)
 }
 
-// like gives the condition that a column matches the statement's pattern.
+// likeSQL returns the condition that a column matches the statement's pattern.
 func (d *ownStatement) likeSQL(column string) string {
 	if !d.Like.Given {
 		return ""

@@ -20,13 +20,13 @@ func PeerProof(password string) string {
 }
 
 // peerOf reports whether connection attributes are those of another seqgate: by what they say, which anybody can, and by
-// a proof. An older seqgate gives none.
+// a proof. An older seqgate gives none, and without a password there is none.
 func peerOf(attributes []byte, k *Keyspace) (says, proven bool) {
 	proof := handshake.ParseAttributes(attributes)[PeerAttribute]
 	if proof == "" {
 		return false, false
 	}
-	return true, hmac.Equal([]byte(proof), []byte(PeerProof(k.Backend.Password)))
+	return true, k.Backend.Password != "" && hmac.Equal([]byte(proof), []byte(PeerProof(k.Backend.Password)))
 }
 
 // passedOn gives the attributes that the server is to see: no proof, which the account's other connections could read there.

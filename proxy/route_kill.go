@@ -14,7 +14,7 @@ import (
 // connections of those that do not answer, or are not found, are cut off.
 const killLimit = 2 * time.Second
 
-// shardThread is a connection's connection as others know it.
+// shardThread is the thread of a shard's connection, as others know it.
 type shardThread struct {
 	conn *executor
 	thread
@@ -71,9 +71,10 @@ func (r *router) cut(threads []shardThread) {
 // threads gives the session's connections.
 func (r *router) threads() []shardThread {
 	r.conns.mu.Lock()
-	defer r.conns.mu.Unlock()
+	all := slices.Clone(r.conns.all)
+	r.conns.mu.Unlock() // before a connection's own lock, under which others take this one: see endGrace
 	var threads []shardThread
-	for _, conn := range r.conns.all {
+	for _, conn := range all {
 		if t := conn.thread(); t.id != 0 {
 			threads = append(threads, shardThread{conn, t})
 		}
@@ -81,7 +82,7 @@ func (r *router) threads() []shardThread {
 	return threads
 }
 
-// cutThread ends a connection's connection from outside of the session, if it still is the one
+// cutThread ends the connection from outside of the session, if it still is the one
 // with this id.
 func (c *serverConn) cutThread(id uint32) {
 	c.ends.mu.Lock()

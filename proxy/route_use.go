@@ -69,7 +69,7 @@ func (r *router) enterDatabase(conn *executor) error {
 }
 
 // changeDatabase changes the default database of a connection. The server's refusal is
-// a *serverError.
+// a *wire.ServerError.
 func (c *serverConn) changeDatabase(name string) error {
 	if err := c.send(append([]byte{mysql.COM_INIT_DB}, name...)); err != nil {
 		return err

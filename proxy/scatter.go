@@ -150,7 +150,7 @@ type shardRows struct {
 	failed   error // of the connection: nothing more can be read
 }
 
-// begin reads what stands before the rows. An error packet is a *serverError.
+// begin reads what stands before the rows. An error packet is a *wire.ServerError.
 func (l *shardRows) begin() error {
 	l.begun = true
 	l.conn.startAnswer(wire.ShapeResults)

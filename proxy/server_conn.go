@@ -172,7 +172,7 @@ func (c *serverConn) answerCut(err error) error {
 }
 
 // drop reads the backend's answer to a statement of seqgate's own and shows it
-// to nobody. An error packet is a *serverError.
+// to nobody. An error packet is a *wire.ServerError.
 func (c *serverConn) drop(as wire.Shape) error {
 	before := c.answer
 	c.startAnswer(as)

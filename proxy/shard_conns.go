@@ -13,8 +13,8 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// connections are the connections of one client to several shards. A connection is a session of
-// its own towards its server; all have the client's connection in common.
+// shardConns are the connections of one client to several shards: an executor for each, which all have
+// the client's connection in common.
 type shardConns struct {
 	mu  sync.Mutex  // guards all against those that end or interrupt the session from outside
 	all []*executor // in the order in which they were opened
@@ -122,7 +122,7 @@ func (r *router) rank(k *Keyspace) int {
 	return 1
 }
 
-// connection gives the connection to a shard, or to an unsharded keyspace, in the state in
+// conn returns the connection to a shard, or to an unsharded keyspace, in the state in
 // which the client's statements expect it: with its settings, and in its transaction.
 func (r *router) conn(k *Keyspace) (*executor, error) {
 	conn, err := r.connectedConn(k)

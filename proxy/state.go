@@ -286,7 +286,7 @@ func (c *serverConn) after(e effect) {
 }
 
 // quietly runs a statement of seqgate's own in the client's backend session. An
-// error of the server's is a *serverError.
+// error of the server's is a *wire.ServerError.
 func (c *serverConn) quietly(sql string) error {
 	if err := c.sendText(sql); err != nil {
 		return err
@@ -327,7 +327,7 @@ func (c *serverConn) readRow() (row []byte, err error) {
 }
 
 // readOwn reads the answer to a query of seqgate's own to its end: column, if not nil,
-// gets each definition, and row each row. An error of the server's is a *serverError,
+// gets each definition, and row each row. An error of the server's is a *wire.ServerError,
 // and leaves the session's status as it was.
 func (c *serverConn) readOwn(column, row func(payload []byte) error) error {
 	status, rows := c.answer.Status, c.answer.Rows

@@ -73,6 +73,10 @@ func (r *Registry) Given(name Name) int64 {
 // anew. What is known of drops stays.
 func (r *Registry) Discard(name Name) {
 	if s := (*r.sequences.Load())[name]; s != nil && s.given.Load() == 0 {
-		r.end(name)
+		if former := r.end(name); former != nil && former.given.Load() > 0 { // an attempt was under way
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.dropped.add(name, former.given.Load())
+		}
 	}
 }

@@ -133,7 +133,7 @@ func (c *section) claimed(r row, me string, sent time.Time, t timing) (ev event)
 	c.wanted = false
 	if r.owner != me {
 		ev.lost = c.owned
-		if c.owned && c.holds(sent) {
+		if c.owned && (r.next < c.high || c.holds(sent)) { // in a row that nobody has set back, neither can be
 			ev.above = c.high
 		}
 		c.owned, c.until = false, time.Time{}
