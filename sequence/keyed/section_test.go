@@ -37,6 +37,27 @@ func TestValuesEndAtTheLimit(t *testing.T) {
 	}
 }
 
+// Another process has the section, and its row lies below what was given here: somebody has set it back, whether the lease
+// had run out by then or not. It is told once.
+func TestRowSetBackBelowWhatWasGiven(t *testing.T) {
+	timing := Config{}.withDefaults().timing()
+	for _, later := range []time.Duration{0, 2 * DefaultLease} {
+		now := time.Now()
+		c := section{keys: counters{max: 10}}
+		c.claimed(row{next: 100, cache: 1000, fence: 1, owner: "p", left: DefaultLease}, "p", now, timing)
+		c.raised(1, 2000, true)
+		if _, got, _ := c.take(1, 500, now); got != taken {
+			t.Fatalf("state %v, want %v", got, taken)
+		}
+		for _, want := range []int64{600, 0} {
+			ev := c.claimed(row{next: 100, cache: 1000, fence: 1, owner: "other", left: DefaultLease}, "p", now.Add(later), timing)
+			if ev.above != want {
+				t.Errorf("%v later: the row is to be above %d, want %d", later, ev.above, want)
+			}
+		}
+	}
+}
+
 // A raise of an earlier lease that reaches the server late does nothing: its sender believes in a section that has had
 // another holder since.
 func TestLateRaise(t *testing.T) {
