@@ -8,8 +8,6 @@ import (
 	"sync"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
-
-	"github.com/seqgate/seqgate/proxy/backend"
 )
 
 // Account is a user of the servers'. What it may do there is all that a listed user whose account it is may do.
@@ -30,13 +28,6 @@ func (s *Server) account(k *Keyspace, user string) (Account, error) {
 		return *users[i].Account, nil
 	}
 	return k.own(), nil
-}
-
-// noteAccount tells other sessions with which account this one's server connection was made.
-func (c *serverConn) noteAccount() {
-	if c.pool() != nil {
-		c.account.Store(&Account{c.login.User, c.login.Password})
-	}
 }
 
 // asking gives connections over which a server can be asked of the threads of an account, or to end them: those of the
@@ -103,16 +94,4 @@ func (p *accountPools) keep(users []User) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// loginAt gives the login of another backend connection of this session, for a listed user: what COM_SET_OPTION has
-// changed since its own login outlives it.
-func (c *serverConn) loginAt(k *Keyspace, user, database string) (backend.Login, error) {
-	const option = uint64(mysql.CLIENT_MULTI_STATEMENTS)
-	login := c.login
-	login.Database = database
-	login.Capabilities = login.Capabilities&^option | c.capabilities&option
-	account, err := c.srv.account(k, user)
-	login.User, login.Password = account.User, account.Password
-	return login, err
 }

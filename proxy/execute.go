@@ -283,15 +283,6 @@ func (x *executor) executeFill(st *statement, p *fillPlan, params []wire.Param, 
 	return err
 }
 
-// dropStale forgets at the backend what was sent ahead for an execution of the other statement.
-func (c *serverConn) dropStale(st *statement) error {
-	id := st.stale
-	if st.stale = 0; id == 0 {
-		return nil
-	}
-	return c.resetBackend(id)
-}
-
 // beforeExecute prepares the backend session for an execution.
 func (f *filler) beforeExecute(st *statement, p *fillPlan) error {
 	switch {
@@ -303,19 +294,6 @@ func (f *filler) beforeExecute(st *statement, p *fillPlan) error {
 		return f.before(mayLook)
 	}
 	return nil
-}
-
-// dropLong forgets values that were sent ahead for an execution that was refused.
-func (c *serverConn) dropLong(st *statement) error {
-	if len(st.long) == 0 {
-		return nil
-	}
-	st.long, st.stale = nil, 0
-	err := c.resetBackend(st.id)
-	if st.filled != 0 {
-		err = errors.Join(err, c.resetBackend(st.filled))
-	}
-	return err
 }
 
 func (x *executor) settleExecute(st *statement, p *fillPlan) error {

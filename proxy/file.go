@@ -119,13 +119,6 @@ func (x *executor) passFile() error {
 	}
 }
 
-func (c *serverConn) writeFile(b []byte) error {
-	if _, err := c.back.Write(b); err != nil {
-		return &backendError{err}
-	}
-	return nil
-}
-
 // fileEnded goes on after the client's file, whose passing ended with err. silent
 // tells why the server has not answered, nil when it has.
 func (x *executor) fileEnded(err, silent error) error {

@@ -241,3 +241,29 @@ func socketOf(c net.Conn) syscall.RawConn {
 	}
 	return raw
 }
+
+// cutThread ends the connection from outside of the session, if it still is the one
+// with this id.
+func (c *serverConn) cutThread(id uint32) {
+	c.ends.mu.Lock()
+	defer c.ends.mu.Unlock()
+	if c.ends.over || c.threadID.Load() != id {
+		return
+	}
+	c.ends.backEnded.Store(true)
+	_ = c.back.Close() // the session is told by that
+}
+
+// thread gives the session's connection, and may be called by another session; its id is 0 when there is none.
+func (c *serverConn) thread() thread {
+	c.ends.mu.Lock()
+	defer c.ends.mu.Unlock()
+	t := thread{id: c.threadID.Load()}
+	if t.id == 0 || c.ends.over || c.back == nil {
+		return t
+	}
+	if _, port, err := net.SplitHostPort(c.back.LocalAddr().String()); err == nil {
+		t.port = port
+	}
+	return t
+}

@@ -44,10 +44,6 @@ func readIDSettings(increment, forced string) (ids idSettings, err error) {
 	return ids, nil
 }
 
-func (c *serverConn) forgetIDSettings() {
-	c.state.ids, c.state.environmentKnown = idSettings{unknown: true}, false
-}
-
 // stride gives by how much each id is above the one before.
 func (p *fillPlan) stride() int64 { return max(p.step, 1) }
 

@@ -137,9 +137,3 @@ func (s *Server) placeFor(name string) (at, whole *Keyspace, database string, er
 	}
 	return at.EachShard()[0], at, database, nil
 }
-
-// targetsShard reports whether the session is alone with one shard of a sharded
-// keyspace, as its client wanted: nothing is filled or routed then.
-func (c *serverConn) targetsShard() bool {
-	return c.keyspace.Shard != "" && !c.owner.routed()
-}

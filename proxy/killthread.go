@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -27,20 +26,6 @@ var errUnsure = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 type thread struct {
 	id   uint32
 	port string // of seqgate's end; "" on a Unix socket, which leads to one server only
-}
-
-// thread gives the session's connection, and may be called by another session; its id is 0 when there is none.
-func (c *serverConn) thread() thread {
-	c.ends.mu.Lock()
-	defer c.ends.mu.Unlock()
-	t := thread{id: c.threadID.Load()}
-	if t.id == 0 || c.ends.over || c.back == nil {
-		return t
-	}
-	if _, port, err := net.SplitHostPort(c.back.LocalAddr().String()); err == nil {
-		t.port = port
-	}
-	return t
 }
 
 // kill ends a connection at its server, or what runs on it, over one of db's, after it has made sure that this leads to the

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -23,41 +22,9 @@ type left struct {
 	warned, failures string     // @@warning_count and @@error_count
 }
 
-// askBehind asks for a number in the session, right behind a statement of the client's for which ROW_COUNT() is rows.
-func (c *serverConn) askBehind(rows int64, query string) (uint64, error) {
-	warnings, err := c.queryRows("SHOW WARNINGS", len(warningColumns)) // which leaves them
-	if err != nil {
-		return 0, err
-	}
-	c.left = &left{warnings: warnings, rows: strconv.FormatInt(rows, 10), warned: strconv.Itoa(len(warnings)), failures: "0"}
-	row, err := c.queryRow(query, 1)
-	if err != nil || row[0] == "" {
-		return 0, err
-	}
-	return strconv.ParseUint(row[0], 10, 64)
-}
-
 // bytesOf gives an expression of a number as bytes in every character set of results.
 func bytesOf(expression string) string {
 	return "CAST(CONVERT(CONCAT(" + expression + ") USING utf8mb4) AS BINARY)"
-}
-
-// askLeft reads what is left but the warnings themselves. MySQL warns of FOUND_ROWS(), which a text that does not name it
-// would see among the counts.
-func (c *serverConn) askLeft(found bool) (*left, error) {
-	query, columns := "SELECT "+bytesOf("ROW_COUNT()")+", @@warning_count, @@error_count", 3
-	if found {
-		query, columns = query+", "+bytesOf("FOUND_ROWS()"), 4
-	}
-	row, err := c.queryRow(query+" LIMIT 1", columns) // whatever sql_select_limit says
-	if err != nil {
-		return nil, err
-	}
-	l := &left{rows: row[0], warned: row[1], failures: row[2]}
-	if found {
-		l.found = row[3]
-	}
-	return l, nil
 }
 
 // planLeft plans a statement that asks for what was kept. Any other has left something of its own.

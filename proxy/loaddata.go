@@ -106,16 +106,6 @@ func (f *filler) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) {
 	return l, err
 }
 
-// databaseCharset asks for the character set of files that LOAD DATA gives none
-// for.
-func (c *serverConn) databaseCharset() (string, error) {
-	row, err := c.queryRow("SELECT CAST(CONVERT(@@character_set_database USING utf8mb4) AS BINARY) LIMIT 1", 1)
-	if err != nil {
-		return "", err
-	}
-	return row[0], nil
-}
-
 // load has the server load the client's file, for which the statement was sent,
 // and tells the client what a native AUTO_INCREMENT column would have.
 func (x *executor) load(l *loadPlan) error {
@@ -223,14 +213,6 @@ func (x *executor) abandonLoad(file *localFile, filled *filledFile, err error) e
 	}
 	x.out.sequence = file.want
 	return err
-}
-
-// ping makes sure that the server awaits a command.
-func (c *serverConn) ping() error {
-	if err := c.send([]byte{mysql.COM_PING}); err != nil {
-		return err
-	}
-	return c.drop(wire.ShapeSingle)
 }
 
 // firstLoaded gives the first generated id that went into the table, 0 for none.

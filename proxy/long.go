@@ -46,18 +46,6 @@ func (w *packetWriter) end() error {
 	return w.err
 }
 
-// sendLong sends a command of these parts.
-func (c *serverConn) sendLong(parts ...[]byte) error {
-	w := packetWriter{conn: c}
-	for _, part := range parts {
-		w.left += len(part)
-	}
-	for _, part := range parts {
-		w.write(part)
-	}
-	return w.end()
-}
-
 // passPacket sends the client's command on as it came, once it was read by
 // frontPacket with this result.
 func (x *executor) passPacket(payload []byte, size int) error {

@@ -194,20 +194,6 @@ func (x *executor) endOfRows(dst []byte, more bool) []byte {
 // itself; a server counts its own from 1.
 const localStatements = 1 << 31
 
-// ownPrepared counts the prepared statements that seqgate answers by itself, of which
-// no server has a limit. It is exact where it may be maxPrepared, else not above that.
-func (c *serverConn) ownPrepared() (n int) {
-	if len(c.stmts) < maxPrepared {
-		return 0
-	}
-	for _, st := range c.stmts {
-		if st.next != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // answerPrepareNext answers the COM_STMT_PREPARE of a SELECT NEXT VALUE.
 func (x *executor) answerPrepareNext(st *statement) error {
 	if x.told == 0 && x.ownPrepared() >= maxPrepared { // those of a routed session are counted by the router

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"encoding/binary"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -115,30 +113,6 @@ func (x *executor) relayPrepareCalls(st *statement) (bool, error) {
 	x.out.sequence = seq
 	x.sent = true
 	return !x.answer.Failed, x.writeFront(b)
-}
-
-// cutPrepared remembers a statement by its COM_STMT_PREPARE_OK, from which it takes
-// seqgate's own parameters. It gives which of the packets behind it tell of those.
-func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop map[int]bool) {
-	const count, metadataFollows = 7, 12
-	all := int(binary.LittleEndian.Uint16(payload[count:]))
-	st.id, st.params = binary.LittleEndian.Uint32(payload[1:]), all-len(own)
-	binary.LittleEndian.PutUint32(payload[1:], c.toldID(st.id))
-	binary.LittleEndian.PutUint16(payload[count:], uint16(st.params))
-	c.notePrepared(st.id)
-	c.remember(st)
-	drop = make(map[int]bool)
-	definitions := 0
-	if !c.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) || payload[metadataFollows] == wire.DefinitionsFollow {
-		definitions = all
-		for _, i := range own {
-			drop[i] = true
-		}
-	}
-	if st.params == 0 && !c.deprecateEOF() {
-		drop[definitions] = true // the EOF behind them
-	}
-	return drop
 }
 
 // executeCalls executes a statement with calls.

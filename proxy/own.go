@@ -110,11 +110,6 @@ func (d *ownStatement) needsDefault() bool {
 	return len(d.Tables) == 0
 }
 
-// sendText sends a statement in the place of the client's.
-func (c *serverConn) sendText(text string) error {
-	return c.send(append([]byte{mysql.COM_QUERY}, c.noAttributes()+text...))
-}
-
 // runText runs a statement in the place of the client's, whose answer the client gets.
 func (x *executor) runText(text string) error {
 	if err := x.sendText(text); err != nil {

@@ -74,27 +74,6 @@ func (x *executor) passLong(begin int) error {
 	return err
 }
 
-// textBegin gives where the SQL text begins in the payload of a COM_QUERY: after
-// the query attributes, where client and server have agreed on those ("COM_QUERY"
-// page of the MySQL manual). It is 0 when they are malformed or cut.
-func (c *serverConn) textBegin(payload []byte) int {
-	if !c.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
-		return 1
-	}
-	r := wire.ParamReader{Data: payload, At: 1}
-	count := r.Number()
-	if sets := r.Number(); sets != 1 {
-		return 0
-	}
-	if count > 0 {
-		r.ReadParams(count, true, nil, nil)
-	}
-	if r.Bad {
-		return 0
-	}
-	return r.At
-}
-
 // queryOne deals with a text of one statement.
 func (x *executor) queryOne(payload []byte, begin, size int) error {
 	if parser.MayCall(payload[begin:]) {

@@ -91,26 +91,6 @@ func (s *session) refuseLostID(sql []byte) error {
 	return err
 }
 
-// pool gives the connections that sessions of the keyspace are made of; nil where
-// each client logs in by itself.
-func (c *serverConn) pool() *backend.Pool { return c.srv.pools[c.keyspace] }
-
-// lose gives up the backend connection. The next command that needs one gets
-// another.
-func (c *serverConn) lose() {
-	c.lost, c.applied, c.preceded = true, 0, false
-	c.uncountBack()
-	if c.ends.unwatch != nil {
-		c.ends.unwatch()
-		c.ends.unwatch = nil
-	}
-	c.ends.backEnded.Store(false)
-	c.threadID.Store(0)
-	c.state.environmentKnown = false
-	c.back.Release()
-	_ = c.back.Close() // it has failed
-}
-
 // reconnect has another backend connection take the place of one that was lost. LAST_INSERT_ID() is set on
 // it at once: it comes with a statement that was looked at before.
 func (s *session) reconnect(c *serverConn) error {
@@ -159,36 +139,6 @@ func (s *Server) connect(ctx context.Context, k *Keyspace, login backend.Login) 
 func lacking(keyspace, other string, flags uint64) error {
 	return fmt.Errorf("the server of keyspace '%s' lacks capabilities (%#x) that the one of '%s' has; let clients connect to a seqgate for each",
 		keyspace, flags, other)
-}
-
-// adopt goes over to another backend connection.
-func (c *serverConn) adopt(back *backend.Conn, login backend.Login) {
-	c.exchangeBack(back.Conn)
-	c.backend, c.login, c.lost = back, login, false
-	c.noteAccount()
-	c.threadID.Store(back.ThreadID)
-	c.answer.Status = back.Status
-}
-
-// giveBack ends the session's use of its backend connection: others may have it
-// after, when all commands were sent and answered whole.
-func (c *serverConn) giveBack() error {
-	c.uncountBack()
-	whole := c.boundary && len(c.back.Unread()) == 0
-	c.back.Release()
-	switch {
-	case c.lost:
-		return nil
-	case !whole:
-		return c.back.Close() // the bytes of a QUIT could complete a command that was cut
-	case c.pool() == nil || c.unpoolable.Load() || c.halfClosed || c.ends.backEnded.Load():
-		return c.backend.Quit()
-	case c.used:
-		c.pool().Put(c.backend)
-	default:
-		c.pool().PutUnused(c.backend)
-	}
-	return nil
 }
 
 // errCommandCut ends a session whose backend went away while a command was passed

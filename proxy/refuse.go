@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -100,22 +99,4 @@ func (f *filler) refuseBeside(sql []byte) error {
 		return errNotRead
 	}
 	return f.refuseCarried("an INSERT beside a compound statement in one text", sql)
-}
-
-// hidesDatabase reports whether a text writes to a table and may run a USE, also
-// one that it makes of literals.
-func (c *serverConn) hidesDatabase(sql []byte) (bool, error) {
-	if !mayNeedSeqgate(sql) || !parser.Mentions(sql, "use") && !parser.MayPrepare(sql) {
-		return false, nil
-	}
-	if err := c.know(); err != nil {
-		return false, err
-	}
-	literals, ok := parser.Literals(sql, c.state.mode)
-	literals = bytes.ToLower(literals) // joined: a word's ends cannot be told
-	uses := parser.Mentions(sql, "use") || bytes.Contains(literals, []byte("use"))
-	tables, read := parser.Writes(nil, sql, c.state.mode)
-	writes := !read || len(tables) > 0 || bytes.Contains(literals, []byte("insert")) ||
-		bytes.Contains(literals, []byte("replace")) || bytes.Contains(literals, []byte("load"))
-	return !ok || uses && writes, nil
 }

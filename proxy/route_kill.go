@@ -82,18 +82,6 @@ func (r *router) threads() []shardThread {
 	return threads
 }
 
-// cutThread ends the connection from outside of the session, if it still is the one
-// with this id.
-func (c *serverConn) cutThread(id uint32) {
-	c.ends.mu.Lock()
-	defer c.ends.mu.Unlock()
-	if c.ends.over || c.threadID.Load() != id {
-		return
-	}
-	c.ends.backEnded.Store(true)
-	_ = c.back.Close() // the session is told by that
-}
-
 // connecting gives the time that a connection of the session's may take to be made,
 // which a KILL ends.
 func (s *session) connecting() (context.Context, context.CancelFunc) {

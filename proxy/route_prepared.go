@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"encoding/binary"
-	"strconv"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -135,20 +134,6 @@ func unlessSilent(silent bool, err error) error {
 	return err
 }
 
-// unknownStatement is the server's error for an id that it did not give, or has taken
-// back.
-func (c *serverConn) unknownStatement(id uint32, code byte) error {
-	name := "mysql_stmt_precheck"
-	if c.mariaDB {
-		name = map[byte]string{
-			mysql.COM_STMT_EXECUTE: "mysqld_stmt_execute", comStmtBulkExecute: "mysqld_stmt_bulk_execute",
-			mysql.COM_STMT_RESET: "mysqld_stmt_reset", mysql.COM_STMT_FETCH: "mysqld_stmt_fetch",
-		}[code]
-	}
-	text := strconv.FormatUint(uint64(id), 10)
-	return mysql.NewDefaultError(mysql.ER_UNKNOWN_STMT_HANDLER, len(text), text, name)
-}
-
 // keep gives a statement an id.
 func (p *preparedStmts) keep(st *routedStmt) {
 	if p.all == nil {
@@ -172,14 +157,6 @@ func (st *routedStmt) close() error {
 		}
 	}
 	return nil
-}
-
-// closeOwn closes a statement that seqgate has prepared.
-func (c *serverConn) closeOwn(st *statement) error {
-	if err := c.sendClose(st.id); err != nil || st.filled == 0 {
-		return err
-	}
-	return c.sendClose(st.filled)
 }
 
 // resetPrepared drops what was sent ahead for a statement, and its open cursor.

@@ -79,18 +79,6 @@ func (x *executor) prepareQuietly(text []byte) (*statement, error) {
 	return st, ignoreRefusal(err) // of the second: its execution tells
 }
 
-// prepareBackend prepares a text of seqgate's own.
-func (c *serverConn) prepareBackend(text []byte) (preparedOK, error) {
-	if err := c.sendPrepare(text); err != nil {
-		return preparedOK{}, err
-	}
-	return c.readPrepared()
-}
-
-func (c *serverConn) sendPrepare(text []byte) error {
-	return c.sendLong([]byte{mysql.COM_STMT_PREPARE}, text)
-}
-
 // sendAhead passes on the values that the client has sent ahead of an execution.
 func (l *shardStmt) sendAhead(long map[uint16][]byte) error {
 	for i, value := range long {

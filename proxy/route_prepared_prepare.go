@@ -264,13 +264,3 @@ func (x *executor) prepareAsIs(payload []byte) (own *statement, err error) {
 	}
 	return own, nil
 }
-
-// peekPrepared looks at the beginning of an answer to COM_STMT_PREPARE.
-func (c *serverConn) peekPrepared() (ok preparedOK, accepted bool, err error) {
-	payload, _, _, err := c.back.Packet(maxStatement)
-	if err != nil {
-		return ok, false, &backendError{err}
-	}
-	ok, accepted = parsePrepared(payload)
-	return ok, accepted, nil
-}

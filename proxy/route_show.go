@@ -108,22 +108,3 @@ func (r *router) showDatabases(sql []byte, m parser.Mode) error {
 	r.ran(-1, uint64(len(rows)))
 	return r.s.replyRows([]wire.Column{wire.TextColumn(label, 64)}, rows)
 }
-
-// queryRows runs a statement of seqgate's own and gives its rows; NULL is the empty
-// string.
-func (c *serverConn) queryRows(sql string, columns int) (rows [][]string, err error) {
-	if err := c.sendText(sql); err != nil {
-		return nil, err
-	}
-	status := c.answer.Status
-	err = c.readOwn(nil, func(payload []byte) error {
-		row := textRow(payload, columns)
-		if row == nil {
-			return errMalformedAnswer
-		}
-		rows = append(rows, row)
-		return nil
-	})
-	c.answer.Status = status
-	return rows, err
-}

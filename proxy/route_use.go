@@ -67,16 +67,3 @@ func (r *router) enterDatabase(conn *executor) error {
 	}
 	return conn.changeDatabase(want)
 }
-
-// changeDatabase changes the default database of a connection. The server's refusal is
-// a *wire.ServerError.
-func (c *serverConn) changeDatabase(name string) error {
-	if err := c.send(append([]byte{mysql.COM_INIT_DB}, name...)); err != nil {
-		return err
-	}
-	if err := c.drop(wire.ShapeSingle); err != nil {
-		return err
-	}
-	c.setDatabase(name)
-	return nil
-}

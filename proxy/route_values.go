@@ -2,13 +2,11 @@ package proxy
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -28,31 +26,6 @@ const readValue = "IF(FALSE, %[1]s, NULL), CAST(%[1]s AS BINARY), CAST(CONVERT(C
 
 // columnsOfValue is how many those are.
 const columnsOfValue = 4
-
-// readValues asks the session what expressions give.
-func (c *serverConn) readValues(expressions []string) ([]heldValue, error) {
-	columns := make([]string, len(expressions))
-	for i, e := range expressions {
-		columns[i] = fmt.Sprintf(readValue, e)
-	}
-	if err := c.sendText("SELECT " + strings.Join(columns, ", ") + " LIMIT 1"); err != nil {
-		return nil, err
-	}
-	types, row, err := c.readTypedRow()
-	if err != nil {
-		return nil, err
-	}
-	if len(types) != columnsOfValue*len(expressions) || row == nil {
-		return nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate cannot read the variables of the session, whose results have no metadata; SET resultset_metadata = FULL")
-	}
-	values := make([]heldValue, len(expressions))
-	for i := range values {
-		if row = values[i].read(types[columnsOfValue*i], row); row == nil {
-			return nil, errMalformedAnswer
-		}
-	}
-	return values, nil
-}
 
 // read reads the value's columns at the front of a row, and gives what is behind them.
 func (v *heldValue) read(typ columnType, row []byte) (rest []byte) {
@@ -139,89 +112,6 @@ func (v *heldValue) nullLiteral(typed bool) string {
 type columnType struct {
 	typ   byte
 	flags uint16
-}
-
-// readTypedRow reads the answer to a query of seqgate's own: the types of its columns
-// and its last row.
-func (c *serverConn) readTypedRow() (types []columnType, row []byte, err error) {
-	err = c.readOwn(func(definition []byte) error {
-		typ, ok := c.readColumnType(definition)
-		if !ok {
-			return errMalformedAnswer
-		}
-		types = append(types, typ)
-		return nil
-	}, func(payload []byte) error {
-		row = bytes.Clone(payload)
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return types, row, nil
-}
-
-// readColumnType reads a column definition (Protocol::ColumnDefinition41 of the MySQL
-// manual; MariaDB may have further type names behind the column's).
-func (s *serverConn) readColumnType(b []byte) (c columnType, ok bool) {
-	texts := 6
-	if s.has64(wire.ClientExtendedMetadata) {
-		texts++
-	}
-	for range texts {
-		n, _, size := wire.LengthEncoded(b)
-		if size == 0 || uint64(len(b)-size) < n {
-			return c, false
-		}
-		b = b[size+int(n):]
-	}
-	if len(b) < 10 {
-		return c, false
-	}
-	return columnType{typ: b[7], flags: binary.LittleEndian.Uint16(b[8:])}, true
-}
-
-func (c *serverConn) has64(capability uint64) bool { return c.capabilities&capability != 0 }
-
-// readSettings gives the assignments of SET that make on another connection what the session
-// has.
-func (c *serverConn) readSettings(keys []string, changed map[string]parser.Assignment) ([]string, error) {
-	texts := make([]string, len(keys))
-	var expressions []string
-	for _, key := range keys {
-		expressions = append(expressions, c.expressionsOf(key)...)
-	}
-	values, err := c.readValues(expressions)
-	if err != nil {
-		return nil, err
-	}
-	for i, key := range keys {
-		n := len(c.expressionsOf(key))
-		switch {
-		case key[0] == '@':
-			texts[i] = quoteVariable(key[1:]) + " = " + values[0].literal(true)
-		case changed[key].Default && key == "timestamp":
-			texts[i] = "timestamp = DEFAULT" // which goes on, while its value stands still
-		case key == settingCharsets:
-			texts[i] = fmt.Sprintf("character_set_client = %s, character_set_results = %s, collation_connection = %s",
-				values[0].literal(false), values[1].literal(false), values[2].literal(false))
-		default:
-			texts[i] = "SESSION " + key + " = " + values[0].literal(false)
-		}
-		values = values[n:]
-	}
-	return texts, nil
-}
-
-// expressionsOf gives what has to be read for a setting.
-func (c *serverConn) expressionsOf(key string) []string {
-	switch {
-	case key[0] == '@':
-		return []string{quoteVariable(key[1:])}
-	case key == settingCharsets:
-		return []string{"@@SESSION.character_set_client", "@@SESSION.character_set_results", "@@SESSION.collation_connection"}
-	}
-	return []string{"@@SESSION." + key}
 }
 
 // quoteVariable gives a user variable's name as it reads in every sql_mode.

@@ -2,7 +2,7 @@ package proxy
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 
@@ -112,111 +112,6 @@ func (c *serverConn) has(capability uint32) bool { return c.capabilities&uint64(
 
 func (c *serverConn) deprecateEOF() bool { return c.has(mysql.CLIENT_DEPRECATE_EOF) }
 
-// sendPacket sends a command that was built in packetBuffer.
-func (c *serverConn) sendPacket(b []byte) error {
-	if len(b)-wire.HeaderSize >= wire.MaxPayload {
-		return c.send(b[wire.HeaderSize:])
-	}
-	putHeader(b, 0)
-	return c.writeBack(b)
-}
-
-// writeBack sends bytes to the backend. A server that stopped listening may
-// have said why before: that is the answer then.
-func (c *serverConn) writeBack(b []byte) error {
-	if c.trace != nil {
-		c.beginCall()
-	}
-	if c.lost {
-		if err := c.connected(); err != nil {
-			return err
-		}
-		if c.trace != nil {
-			c.beginCall() // what was asked of the other connection was a call of its own
-		}
-	}
-	if _, err := c.back.Write(b); err != nil {
-		if c.lastWords() {
-			return nil
-		}
-		return &backendError{err}
-	}
-	return nil
-}
-
-// lastWords reports whether the backend has sent something to be read.
-func (c *serverConn) lastWords() bool {
-	if len(c.back.Unread()) > 0 {
-		return true
-	}
-	c.back.ReadLimit = wire.LastWordsLimit
-	return c.back.Fill() == nil
-}
-
-// send sends a command of seqgate's own making.
-func (c *serverConn) send(payload []byte) error {
-	if len(payload) >= wire.MaxPayload {
-		return c.sendLong(payload)
-	}
-	b, _ := wire.AppendPacket(nil, 0, payload)
-	return c.writeBack(b)
-}
-
-// answerCut tells a failure before the first packet of an answer from one in
-// its middle.
-func (c *serverConn) answerCut(err error) error {
-	if c.answer.Phase == wire.PhaseFirst || c.answer.Phase == wire.PhaseSingle || c.answer.Phase == wire.PhasePrepare {
-		return &backendError{err}
-	}
-	return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, err)}
-}
-
-// drop reads the backend's answer to a statement of seqgate's own and shows it
-// to nobody. An error packet is a *wire.ServerError.
-func (c *serverConn) drop(as wire.Shape) error {
-	before := c.answer
-	c.startAnswer(as)
-	err := c.dropRest()
-	before.Status = c.answer.Status
-	c.answer = before
-	return err
-}
-
-// dropRest reads what is left of an answer and shows it to nobody.
-func (c *serverConn) dropRest() error {
-	var failed *wire.ServerError
-	for !c.answer.Done() {
-		payload, size, err := c.follow()
-		if err != nil {
-			return &backendError{err}
-		}
-		if c.answer.Failed {
-			failed = &wire.ServerError{Packet: append([]byte(nil), payload...)}
-		}
-		c.back.Skip(size)
-	}
-	if failed != nil {
-		return failed
-	}
-	return nil
-}
-
-// follow reads the answer's next packet whole, which the caller skips.
-func (c *serverConn) follow() (payload []byte, size int, err error) {
-	payload, size, _, err = c.back.Packet(maxStatement)
-	if err != nil {
-		return nil, 0, err
-	}
-	c.answer.Scan(c.back.Unread()[:size])
-	if c.answer.Malformed {
-		return nil, 0, errMalformedAnswer
-	}
-	if c.call.end != nil && c.answer.Done() {
-		c.endAnswer()
-	}
-	return payload, size, nil
-}
-
 // hasOwn reports whether something may have been made on a connection that no other can get:
 // what SET has set, and what drivers have prepared, goes to each connection that is used.
 func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
@@ -227,4 +122,84 @@ func (c *serverConn) hasEnded() bool { return c.lost || c.ends.backEnded.Load() 
 // hasTransaction reports whether a transaction is open on this connection.
 func (c *serverConn) hasTransaction() bool {
 	return c.begun || c.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
+}
+
+// noteAccount tells other sessions with which account this one's server connection was made.
+func (c *serverConn) noteAccount() {
+	if c.pool() != nil {
+		c.account.Store(&Account{c.login.User, c.login.Password})
+	}
+}
+
+// loginAt gives the login of another backend connection of this session, for a listed user: what COM_SET_OPTION has
+// changed since its own login outlives it.
+func (c *serverConn) loginAt(k *Keyspace, user, database string) (backend.Login, error) {
+	const option = uint64(mysql.CLIENT_MULTI_STATEMENTS)
+	login := c.login
+	login.Database = database
+	login.Capabilities = login.Capabilities&^option | c.capabilities&option
+	account, err := c.srv.account(k, user)
+	login.User, login.Password = account.User, account.Password
+	return login, err
+}
+
+// targetsShard reports whether the session is alone with one shard of a sharded
+// keyspace, as its client wanted: nothing is filled or routed then.
+func (c *serverConn) targetsShard() bool {
+	return c.keyspace.Shard != "" && !c.owner.routed()
+}
+
+func (c *serverConn) has64(capability uint64) bool { return c.capabilities&capability != 0 }
+
+// endConn gives the connection back; what is open on it is rolled back by its reset.
+func (c *serverConn) endConn() error { return errors.Join(c.unwatchBack(), c.giveBack()) }
+
+// pool gives the connections that sessions of the keyspace are made of; nil where
+// each client logs in by itself.
+func (c *serverConn) pool() *backend.Pool { return c.srv.pools[c.keyspace] }
+
+// lose gives up the backend connection. The next command that needs one gets
+// another.
+func (c *serverConn) lose() {
+	c.lost, c.applied, c.preceded = true, 0, false
+	c.uncountBack()
+	if c.ends.unwatch != nil {
+		c.ends.unwatch()
+		c.ends.unwatch = nil
+	}
+	c.ends.backEnded.Store(false)
+	c.threadID.Store(0)
+	c.state.environmentKnown = false
+	c.back.Release()
+	_ = c.back.Close() // it has failed
+}
+
+// adopt goes over to another backend connection.
+func (c *serverConn) adopt(back *backend.Conn, login backend.Login) {
+	c.exchangeBack(back.Conn)
+	c.backend, c.login, c.lost = back, login, false
+	c.noteAccount()
+	c.threadID.Store(back.ThreadID)
+	c.answer.Status = back.Status
+}
+
+// giveBack ends the session's use of its backend connection: others may have it
+// after, when all commands were sent and answered whole.
+func (c *serverConn) giveBack() error {
+	c.uncountBack()
+	whole := c.boundary && len(c.back.Unread()) == 0
+	c.back.Release()
+	switch {
+	case c.lost:
+		return nil
+	case !whole:
+		return c.back.Close() // the bytes of a QUIT could complete a command that was cut
+	case c.pool() == nil || c.unpoolable.Load() || c.halfClosed || c.ends.backEnded.Load():
+		return c.backend.Quit()
+	case c.used:
+		c.pool().Put(c.backend)
+	default:
+		c.pool().PutUnused(c.backend)
+	}
+	return nil
 }

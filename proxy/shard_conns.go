@@ -273,9 +273,6 @@ func (r *router) dropConns() error {
 	return errors.Join(errs...)
 }
 
-// endConn gives the connection back; what is open on it is rolled back by its reset.
-func (c *serverConn) endConn() error { return errors.Join(c.unwatchBack(), c.giveBack()) }
-
 // endConns is dropConns of a client's session.
 func (s *session) endConns() error {
 	if s.router == nil {

@@ -30,11 +30,6 @@ type namedStmt struct {
 // filledName is what the statement with a placeholder for each id is called.
 func (st *namedStmt) filledName() string { return st.server + "_filled" }
 
-// executesNamed reports whether a text may execute such a statement, or give it up.
-func (c *serverConn) executesNamed(sql []byte) bool {
-	return len(c.named) > 0 && mentionsAny(sql, "execute", "prepare")
-}
-
 // planCarrier plans MariaDB's EXECUTE IMMEDIATE, and refuses all else that carries
 // an INSERT into a sequenced table within it.
 func (x *executor) planCarrier(p plan, sql []byte) (plan, error) {
@@ -207,14 +202,6 @@ func (c *serverConn) checkReading(text []byte, exact bool, b *Binding) error {
 	return nil
 }
 
-// rememberNamed notes what was prepared under a client's name.
-func (c *serverConn) rememberNamed(name string, st *namedStmt) {
-	if c.named == nil {
-		c.named = make(map[string]*namedStmt)
-	}
-	c.named[name] = st
-}
-
 // prepareNamed prepares an INSERT into a sequenced table. raw is the client's name
 // for it, as it was written: what it stood for is gone, as it is natively.
 func (x *executor) prepareNamed(attributes []byte, name string, raw []byte, st *namedStmt, text, filled []byte) error {
@@ -250,11 +237,6 @@ func (x *executor) prepareNamed(attributes []byte, name string, raw []byte, st *
 	return nil
 }
 
-// prepareText gives a PREPARE of the text.
-func (c *serverConn) prepareText(before []byte, name string, text []byte) []byte {
-	return parser.AppendLiteral(fmt.Appendf(before, "PREPARE %s FROM ", name), text, c.state.mode)
-}
-
 // prepareOther passes a PREPARE on: of an INSERT into a table without a sequence,
 // which may get one, or of a name that stood for such a statement so far.
 func (x *executor) prepareOther(attributes []byte, name string, st *statement, command []byte) error {
@@ -269,24 +251,6 @@ func (x *executor) prepareOther(attributes []byte, name string, st *statement, c
 		x.rememberNamed(name, &namedStmt{statement: *st})
 	}
 	return err
-}
-
-// forgetNamed gives up what a client's name stands for.
-func (c *serverConn) forgetNamed(name string) error {
-	st := c.named[name]
-	delete(c.named, name)
-	if st == nil || st.fill == nil {
-		return nil
-	}
-	err := c.deallocate(st.server)
-	if st.twin {
-		err = errors.Join(err, c.deallocate(st.filledName()))
-	}
-	return err
-}
-
-func (c *serverConn) deallocate(server string) error {
-	return ignoreRefusal(c.quietly("DEALLOCATE PREPARE " + server))
 }
 
 // ignoreRefusal keeps failures of the connection only.

@@ -2,7 +2,9 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,15 +110,6 @@ func (c *serverConn) restoreBy(verb string) error {
 	}
 	c.state.restore = false
 	return nil
-}
-
-// noAttributes stands before the text of a COM_QUERY that has no query
-// attributes, where the server expects some.
-func (c *serverConn) noAttributes() string {
-	if c.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
-		return "\x00\x01"
-	}
-	return ""
 }
 
 // effect is what a statement may do to the session's state.
@@ -285,80 +278,6 @@ func (c *serverConn) after(e effect) {
 	}
 }
 
-// quietly runs a statement of seqgate's own in the client's backend session. An
-// error of the server's is a *wire.ServerError.
-func (c *serverConn) quietly(sql string) error {
-	if err := c.sendText(sql); err != nil {
-		return err
-	}
-	return c.drop(wire.ShapeResults)
-}
-
-// queryRow runs a statement of seqgate's own in the client's backend session
-// and gives its only row; NULL is the empty string.
-func (c *serverConn) queryRow(sql string, columns int) ([]string, error) {
-	if err := c.send(append([]byte{mysql.COM_QUERY}, c.noAttributes()+sql...)); err != nil {
-		return nil, err
-	}
-	rows := c.answer.Rows
-	payload, err := c.readRow()
-	c.answer.Rows = rows // this one was not for the client
-	if err != nil {
-		return nil, err
-	}
-	row := textRow(payload, columns)
-	if row == nil {
-		return nil, fmt.Errorf("%s: the server's answer has no row of %d columns", sql, columns)
-	}
-	return row, nil
-}
-
-// readRow reads the answer to a query of seqgate's own, and gives its last row as
-// it came; nil when there is none.
-func (c *serverConn) readRow() (row []byte, err error) {
-	err = c.readOwn(nil, func(payload []byte) error {
-		row = bytes.Clone(payload)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return row, nil
-}
-
-// readOwn reads the answer to a query of seqgate's own to its end: column, if not nil,
-// gets each definition, and row each row. An error of the server's is a *wire.ServerError,
-// and leaves the session's status as it was.
-func (c *serverConn) readOwn(column, row func(payload []byte) error) error {
-	status, rows := c.answer.Status, c.answer.Rows
-	defer func() { c.answer.Rows = rows }()
-	c.startAnswer(wire.ShapeResults)
-	var failed error
-	for !c.answer.Done() {
-		phase := c.answer.Phase
-		payload, size, err := c.follow()
-		if err != nil {
-			return &backendError{err}
-		}
-		switch {
-		case c.answer.Failed:
-			failed = &wire.ServerError{Packet: bytes.Clone(payload)}
-		case phase == wire.PhaseColumns && column != nil:
-			err = column(payload)
-		case phase == wire.PhaseRows && !c.answer.Done():
-			err = row(payload)
-		}
-		if err != nil {
-			return err
-		}
-		c.back.Skip(size)
-	}
-	if failed != nil {
-		c.answer.Status = status
-	}
-	return failed
-}
-
 // textRow gives the first columns of a row of the text protocol; nil when it has
 // fewer.
 func textRow(b []byte, columns int) []string {
@@ -380,3 +299,113 @@ func textRow(b []byte, columns int) []string {
 	}
 	return row[:columns]
 }
+
+func (c *serverConn) forgetIDSettings() {
+	c.state.ids, c.state.environmentKnown = idSettings{unknown: true}, false
+}
+
+// readable gives the mode in which a text reads. It asks for it where that is not
+// the same in all.
+func (c *serverConn) readable(sql []byte) (parser.Mode, error) {
+	if !c.state.environmentKnown && parser.Plain(sql) {
+		return parser.Mode{MariaDB: c.mariaDB}, nil
+	}
+	err := c.know()
+	return c.state.mode, err
+}
+
+// learnDatabase reports whether the default database is known. Where it is not,
+// the server's list of connections tells, where the session's is seen over seqgate's own. The port makes sure that it is the same server's.
+func (c *serverConn) learnDatabase() bool {
+	if c.state.databaseKnown {
+		return true
+	}
+	_, port, err := net.SplitHostPort(c.back.LocalAddr().String())
+	if err != nil {
+		return false // a Unix socket
+	}
+	db, err := c.srv.asking(c.keyspace, c.account.Load())
+	if err != nil {
+		return false
+	}
+	thread := c.threadID.Load()
+	found, err := processesOf(c.ctx, db, thread)
+	own, ok := found[thread]
+	if err != nil || !ok || !strings.HasSuffix(own.host, ":"+port) {
+		return false
+	}
+	c.state.database, c.state.databaseKnown = own.database, true
+	return true
+}
+
+// setDatabase notes a new default database, by the client's word for it. How the
+// server spells it is asked when it matters.
+func (c *serverConn) setDatabase(name string) {
+	c.state.environmentKnown = false
+	c.state.database, c.state.databaseKnown = name, isPlainName(name)
+}
+
+// noteTemporary has the session ask, from now on, which of its tables are
+// temporary. Any further DDL makes it ask anew.
+func (c *serverConn) noteTemporary() { c.temporary = make(map[string]bool) }
+
+// isTemporary reports whether the session's own temporary table hides a table.
+// That it does is asked each time: a stored function or a trigger may drop it
+// within any statement. One that such a statement makes gets ids like the table
+// that it hides.
+func (c *serverConn) isTemporary(schema, table string) (bool, error) {
+	if c.temporary == nil {
+		return false, nil
+	}
+	name := quoteIdentifier(schema) + "." + quoteIdentifier(table)
+	if c.temporary[name] {
+		return false, nil
+	}
+	row, err := c.queryRow("SHOW CREATE TABLE "+name, 2)
+	var refused *wire.ServerError
+	if err != nil && !errors.As(err, &refused) {
+		return false, err
+	}
+	hidden := err == nil && strings.HasPrefix(row[1], "CREATE TEMPORARY")
+	c.temporary[name] = !hidden
+	return hidden, nil
+}
+
+// hidesDatabase reports whether a text writes to a table and may run a USE, also
+// one that it makes of literals.
+func (c *serverConn) hidesDatabase(sql []byte) (bool, error) {
+	if !mayNeedSeqgate(sql) || !parser.Mentions(sql, "use") && !parser.MayPrepare(sql) {
+		return false, nil
+	}
+	if err := c.know(); err != nil {
+		return false, err
+	}
+	literals, ok := parser.Literals(sql, c.state.mode)
+	literals = bytes.ToLower(literals) // joined: a word's ends cannot be told
+	uses := parser.Mentions(sql, "use") || bytes.Contains(literals, []byte("use"))
+	tables, read := parser.Writes(nil, sql, c.state.mode)
+	writes := !read || len(tables) > 0 || bytes.Contains(literals, []byte("insert")) ||
+		bytes.Contains(literals, []byte("replace")) || bytes.Contains(literals, []byte("load"))
+	return !ok || uses && writes, nil
+}
+
+// databaseCharset asks for the character set of files that LOAD DATA gives none
+// for.
+func (c *serverConn) databaseCharset() (string, error) {
+	row, err := c.queryRow("SELECT CAST(CONVERT(@@character_set_database USING utf8mb4) AS BINARY) LIMIT 1", 1)
+	if err != nil {
+		return "", err
+	}
+	return row[0], nil
+}
+
+// outOfTransaction notes that the client's transaction is over on a connection.
+func (c *serverConn) outOfTransaction() {
+	c.begun, c.xid = false, ""
+	c.answer.Status &^= mysql.SERVER_STATUS_IN_TRANS
+}
+
+// mayMakeTemporary reports whether a statement may make or drop a temporary table, as far
+// as its text tells. Such a table hides one of its name from the session that made it, and
+// has no sequence.
+func mayMakeTemporary(sql []byte) bool { return parser.Mentions(sql, "temporary") }

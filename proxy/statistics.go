@@ -166,15 +166,6 @@ func kindOf(k parser.Kind) meter.Kind {
 	return meter.Other
 }
 
-// startAnswer begins to follow the server's answer to a command that was sent to it.
-func (c *serverConn) startAnswer(as wire.Shape) {
-	if c.back.Queries != nil {
-		c.back.Queries.Add(1)
-	}
-	c.answer.Start(as, c.capabilities)
-	c.call.answered = true
-}
-
 // countFront has the client's bytes counted.
 func (c *clientConn) countFront() {
 	if c.srv.meter == nil {

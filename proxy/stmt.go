@@ -214,32 +214,6 @@ func (x *executor) relayPrepare(st *statement) (bool, error) {
 	return prepared, x.relayRest()
 }
 
-// notePrepared notes that the connection has a statement of the client's. Those of a
-// routed session are prepared again on another connection.
-func (c *serverConn) notePrepared(id uint32) {
-	c.lastStmt, c.prepared = id, c.prepared || c.told == 0
-}
-
-// toldID gives the id by which the client is to know a statement.
-func (c *serverConn) toldID(id uint32) uint32 {
-	if c.told != 0 {
-		return c.told
-	}
-	return id
-}
-
-// remember keeps a statement by its id at the backend. Those of a routed session are
-// kept by the router.
-func (c *serverConn) remember(st *statement) {
-	if c.told != 0 {
-		return
-	}
-	if c.stmts == nil {
-		c.stmts = make(map[uint32]*statement)
-	}
-	c.stmts[st.id] = st
-}
-
 // preparedOK is the fixed part of a COM_STMT_PREPARE_OK.
 type preparedOK struct {
 	id              uint32
@@ -256,16 +230,6 @@ func parsePrepared(payload []byte) (ok preparedOK, accepted bool) {
 	ok.columns = int(binary.LittleEndian.Uint16(payload[5:]))
 	ok.params = int(binary.LittleEndian.Uint16(payload[7:]))
 	return ok, true
-}
-
-// readPrepared reads the answer to a COM_STMT_PREPARE of seqgate's own.
-func (c *serverConn) readPrepared() (preparedOK, error) {
-	payload, _, _, err := c.back.Packet(maxStatement)
-	if err != nil {
-		return preparedOK{}, &backendError{err}
-	}
-	ok, _ := parsePrepared(payload)
-	return ok, c.drop(wire.ShapePrepare)
 }
 
 // lastPrepared stands for the statement prepared last, in MariaDB's protocol
@@ -369,10 +333,6 @@ func (x *executor) closeStmt() error {
 	return nil
 }
 
-func (c *serverConn) sendClose(id uint32) error {
-	return c.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_CLOSE}, id))
-}
-
 // resetStmt drops what was sent ahead for a statement.
 func (x *executor) resetStmt() error {
 	if len(x.stmts) == 0 {
@@ -400,11 +360,4 @@ func (x *executor) resetStmt() error {
 	}
 	x.out.silent = true
 	return x.resetBackend(st.filled)
-}
-
-func (c *serverConn) resetBackend(id uint32) error {
-	if err := c.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_RESET}, id)); err != nil {
-		return err
-	}
-	return c.drop(wire.ShapeSingle)
 }

@@ -265,12 +265,6 @@ func (r *router) rollbackOn(conns []*executor) {
 	}
 }
 
-// outOfTransaction notes that the client's transaction is over on a connection.
-func (c *serverConn) outOfTransaction() {
-	c.begun, c.xid = false, ""
-	c.answer.Status &^= mysql.SERVER_STATUS_IN_TRANS
-}
-
 // What is sent for BEGIN, COMMIT and ROLLBACK. The endings do the same whatever
 // completion_type a server has.
 const (

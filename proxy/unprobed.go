@@ -1,9 +1,6 @@
 package proxy
 
 import (
-	"net"
-	"strings"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
@@ -98,47 +95,6 @@ func (f *filler) preparesElsewhere(sql []byte) bool {
 		}
 	}
 	return len(readings) > 0
-}
-
-// readable gives the mode in which a text reads. It asks for it where that is not
-// the same in all.
-func (c *serverConn) readable(sql []byte) (parser.Mode, error) {
-	if !c.state.environmentKnown && parser.Plain(sql) {
-		return parser.Mode{MariaDB: c.mariaDB}, nil
-	}
-	err := c.know()
-	return c.state.mode, err
-}
-
-// learnDatabase reports whether the default database is known. Where it is not,
-// the server's list of connections tells, where the session's is seen over seqgate's own. The port makes sure that it is the same server's.
-func (c *serverConn) learnDatabase() bool {
-	if c.state.databaseKnown {
-		return true
-	}
-	_, port, err := net.SplitHostPort(c.back.LocalAddr().String())
-	if err != nil {
-		return false // a Unix socket
-	}
-	db, err := c.srv.asking(c.keyspace, c.account.Load())
-	if err != nil {
-		return false
-	}
-	thread := c.threadID.Load()
-	found, err := processesOf(c.ctx, db, thread)
-	own, ok := found[thread]
-	if err != nil || !ok || !strings.HasSuffix(own.host, ":"+port) {
-		return false
-	}
-	c.state.database, c.state.databaseKnown = own.database, true
-	return true
-}
-
-// setDatabase notes a new default database, by the client's word for it. How the
-// server spells it is asked when it matters.
-func (c *serverConn) setDatabase(name string) {
-	c.state.environmentKnown = false
-	c.state.database, c.state.databaseKnown = name, isPlainName(name)
 }
 
 // isPlainName reports whether a name that the client wrote is known without its
