@@ -93,7 +93,7 @@ const currentUser = "SELECT SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"
 
 // A user's statements run as its account at the server, by the GRANTs of which it may what it may natively; ids come all the same.
 func TestUserAccount(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newUsersGate(t, s, a.options())
 		createSequence(t, g.direct, "lone_seq", 1, 1000)
@@ -146,7 +146,7 @@ func isDenial(number uint16) bool { return number == 1044 || number == 1142 || n
 
 // In front of shards the account counts on each of them, whenever its connection is made.
 func TestUserAccountOverShards(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newShardedGate(t, s, 2, a.options())
 		for i := range g.shards {
@@ -192,7 +192,7 @@ func TestUserAccountOverShards(t *testing.T) {
 
 // COM_CHANGE_USER goes over to the other user's account.
 func TestChangeUserAccount(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newUsersGate(t, s, a.options())
 		a.grant("SELECT", g.database+".*", a.write)
@@ -217,7 +217,7 @@ func TestChangeUserAccount(t *testing.T) {
 // A user ends its own sessions and statements though seqgate's own account has no privilege to, and its default database
 // is known after CALL.
 func TestKillOfAccount(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newUsersGate(t, s, a.options())
 		a.grant("SELECT, INSERT, EXECUTE", g.database+".*", a.write)
@@ -250,7 +250,7 @@ func TestKillOfAccount(t *testing.T) {
 
 // In front of shards KILL QUERY ends what runs on each of them as the user's account.
 func TestKillOfAccountOverShards(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newShardedGate(t, s, 2, a.options())
 		for i, ids := range g.onEach(t) {
@@ -278,7 +278,7 @@ func TestKillOfAccountOverShards(t *testing.T) {
 // At a reload another account or password counts for new connections to servers, and a user who is not listed any more
 // gets none.
 func TestChangedAccount(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newUsersGate(t, s, a.options())
 		a.grant("SELECT", g.database+".*", a.write)
@@ -332,7 +332,7 @@ func TestChangedAccount(t *testing.T) {
 // Values of a sequence are for users whose account may use its table, whatever seqgate's own account may, and whether the table was
 // there when they asked first.
 func TestNextValueNeedsAccountsRight(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newUsersGate(t, s, a.options())
 		createSequence(t, g.direct, "lone_seq", 1, 1000)

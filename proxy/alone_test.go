@@ -9,7 +9,7 @@ import (
 // A session that is alone with one shard gets ids for tables of the unsharded keyspaces on that server, and no others.
 func TestAloneWithAShard(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{vschema: `{"keyspaces": {
 			"main": {"tables": {"t_seq": {"type": "sequence"}, "user_seq": {"type": "sequence"}, "t": {"auto_increment": {"column": "id", "sequence": "t_seq"}}}},
 			"customer": {"sharded": true, "vindexes": {"hash": {"type": "hash"}}, "tables": {

@@ -151,7 +151,7 @@ func TestBulkInsertIDs(t *testing.T) {
 		{name: "upsert, explicit", tail: "ON DUPLICATE KEY UPDATE n = n + 1", rows: []bulkRow{{5, "b"}, {6, "c"}}},
 		{name: "upsert, explicit one", tail: "ON DUPLICATE KEY UPDATE n = n + 1", rows: []bulkRow{{5, "b"}}},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MariaDB's command")
 		}
@@ -203,7 +203,7 @@ type bulkOutcome struct {
 
 // Ids of many bulks at once are unique, also beside ids of the clients' own.
 func TestBulkIDsAreUnique(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MariaDB's command")
 		}
@@ -252,7 +252,7 @@ func TestBulkIDsAreUnique(t *testing.T) {
 
 // What cannot be judged row by row is refused, and nothing is written.
 func TestBulkRefused(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MariaDB's command")
 		}
@@ -279,7 +279,7 @@ func TestBulkRefused(t *testing.T) {
 
 // What seqgate answers by itself has the form that the client's capabilities ask for.
 func TestNextValueByCapabilities(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		createSequence(t, g.direct, "s", 7, 10)
 		flags, follow := uint64(protocol.CLIENT_OPTIONAL_RESULTSET_METADATA), "\x01"
@@ -316,7 +316,7 @@ func TestNextValueByCapabilities(t *testing.T) {
 
 // The rows that RETURNING would answer a bulk with are not told of by MariaDB 10.11.
 func TestBulkReturning(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MySQL has no bulk executions")
 		}
@@ -335,7 +335,7 @@ func TestBulkTextIDs(t *testing.T) {
 	const text, blob, bigint = "\xfd\x00", "\xfc\x00", "\x08\x00"
 	given := func(v string) string { return "\x00" + string(rune(len(v))) + v }
 	const null = "\x01"
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MariaDB's command")
 		}

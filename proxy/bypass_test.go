@@ -158,7 +158,7 @@ func TestNoWayPastTheFill(t *testing.T) {
 			query: "BEGIN NOT ATOMIC EXECUTE IMMEDIATE 'USE {database}'; EXECUTE IMMEDIATE 'INS' 'ERT users VALUES (0, 2)'; END", errno: protocol.ER_NOT_SUPPORTED_YET},
 		{name: "EXECUTE IMMEDIATE of a hexadecimal literal", query: "EXECUTE IMMEDIATE X'494e53455254207573657273202875292076616c7565732028276127293b'", errno: protocol.ER_NOT_SUPPORTED_YET, mariadb: true},
 	}
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
 			if tt.mariadb && !s.IsMariaDB() {
 				continue
@@ -215,7 +215,7 @@ func TestNoWayPastTheFillByProtocol(t *testing.T) {
 			return err
 		}, filled, filled},
 	}
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				g := newUsersGate(t, s, gateOptions{})
@@ -261,7 +261,7 @@ func setMultiStatements(c *client.Conn) error {
 // A prepared statement whose reading no longer holds is not executed.
 func TestPreparedReadingOutdated(t *testing.T) {
 	t.Parallel()
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		t.Run("sql_mode", func(t *testing.T) {
 			g := newUsersGate(t, s, gateOptions{})
 			c := conn(t, g.open(t, ""))
@@ -322,7 +322,7 @@ func TestPreparedReadingOutdated(t *testing.T) {
 
 // Names outside ASCII, in a session whose character set is not UTF-8.
 func TestFillLatin1Session(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		database := s.NewDatabase(t) + "_ö"
 		direct := s.Open(t, "")
 		exec(t, direct, "CREATE DATABASE `"+database+"`")
@@ -388,7 +388,7 @@ func serveKeyspaces(t *testing.T, g *gate, text string, keyspaces ...*proxy.Keys
 func TestTwoKeyspacesOnOneServer(t *testing.T) {
 	const text = `{"keyspaces": {"main": {"tables": {"other": {}}}, "shop": {"tables": {
 		"users": {"auto_increment": {"column": "id", "sequence": "users_seq"}}, "users_seq": {"type": "sequence"}}}}}`
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		main := s.NewDatabase(t)
 		dsn := serveKeyspaces(t, g, text, &proxy.Keyspace{Name: "main", Database: main, DB: s.Open(t, main)},
@@ -424,7 +424,7 @@ func TestDefaultDatabase(t *testing.T) {
 		{"compound statement in a version comment", "mariadb", []string{"USE {database}_x", "SET sql_mode = ORACLE", "/*!50000 BEGIN go_there; END */"}},
 		{"compound statement", "mariadb", []string{"BEGIN NOT ATOMIC EXECUTE IMMEDIATE 'USE {database}'; END"}},
 	}
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
 			if tt.only == "mariadb" && !s.IsMariaDB() {
 				continue
@@ -453,7 +453,7 @@ func TestDefaultDatabase(t *testing.T) {
 
 // A table that seqgate's own account may not see is not one without a sequence.
 func TestAccountWithoutSelect(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		account := "'limited_" + g.database[len(g.database)-6:] + "'@'%'"
 		exec(t, g.direct, "CREATE USER "+account+" IDENTIFIED BY 'limited'", "GRANT SELECT, UPDATE ON users_seq TO "+account)
@@ -490,7 +490,7 @@ func TestLowerCaseTableNames(t *testing.T) {
 
 // A temporary table that hides a sequenced one has no sequence.
 func TestTemporaryTableHidesSequenced(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TEMPORARY TABLE users (u VARCHAR(20), id BIGINT)", "INSERT INTO users VALUES (NULL, '5')")
@@ -503,7 +503,7 @@ func TestTemporaryTableHidesSequenced(t *testing.T) {
 
 // A sequence table whose engine has no transactions hands out no id twice.
 func TestSequenceOnMyISAM(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, strategy := range []string{sequence.StrategyForUpdate, sequence.StrategyCAS, sequence.StrategyIncrement} {
 			t.Run(strategy, func(t *testing.T) {
 				database := s.NewDatabase(t)
@@ -556,7 +556,7 @@ func newSequence(t *testing.T, s *servertest.Server, strategy string, name seque
 
 // A failed INSERT does not show in the session's variables.
 func TestLastInsertIDVariableAfterFailure(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "ALTER TABLE users ADD UNIQUE (u)", "INSERT INTO users (u) VALUES ('a')")
@@ -576,7 +576,7 @@ func TestLastInsertIDVariableAfterFailure(t *testing.T) {
 // LOAD DATA LOCAL in a text that is split gets its ids, and the next statement its
 // own answer.
 func TestLocalInfileInSplitText(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		file := filepath.Join(t.TempDir(), "rows")
 		if err := os.WriteFile(file, []byte("1\tx\n\\N\ty\n"), 0o600); err != nil {

@@ -47,7 +47,7 @@ func changeWrongly(c *bulkClient, user string) (steps []string) {
 // A refused COM_CHANGE_USER has the steps of MySQL's: PHP's client loses the SQLSTATE of
 // an error that stands in the place of one.
 func TestChangeUserRefusedInFull(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{users: []proxy.User{{Name: gateUser, Password: gatePassword}, {Name: "other", Password: "else", Plugin: protocol.AUTH_CACHING_SHA2_PASSWORD}}})
 		const authFlags = uint64(protocol.CLIENT_PLUGIN_AUTH | protocol.CLIENT_SECURE_CONNECTION)
 		want := []string{"asks for the password", "gives its key", "error 1045 #28000"}

@@ -16,7 +16,7 @@ func TestInsertIDsOnAnotherNode(t *testing.T) {
 	const table = "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20) UNIQUE, n BIGINT DEFAULT 0)"
 	servertest.Private(t, func(t *testing.T, other *servertest.Server) {
 		t.Parallel()
-		servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 			if s.Name != other.Name {
 				t.Skip("nodes of one kind")
 			}

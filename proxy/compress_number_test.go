@@ -51,7 +51,7 @@ func compressedClient(t *testing.T, addr, user, password, database string) func(
 // The number of a command inside a compressed packet is none of the server's concern:
 // Connector/J's is 1.
 func TestCompressedCommandNumber(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
 		createSequence(t, g.direct, "t_seq", 100, 10)

@@ -59,7 +59,7 @@ func TestAllocationsPerStatement(t *testing.T) {
 	if raceEnabled {
 		t.Skip("pools forget at random under the race detector; allocations cannot be counted")
 	}
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)", "INSERT INTO t VALUES (1, 1)", "CREATE TABLE n (v INT)")
 		for _, sql := range []string{"SELECT v FROM t WHERE id = 1", "INSERT INTO n (v) VALUES (1)"} {
@@ -109,7 +109,7 @@ func testAllocations(t *testing.T, g *gate, sql string) {
 
 // An idle session holds no buffers.
 func TestIdleSessionMemory(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		const sessions = 300
 		open := func(n int) {

@@ -18,7 +18,7 @@ import (
 // before it sends anything else: it fails at connecting again, never with a statement.
 func TestDrainLosesNoStatement(t *testing.T) {
 	options := gateOptions{configure: func(c *proxy.Config) { c.Quiet = leaveQuiet }}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, params := range []string{"", "tls=skip-verify", "compress=true", "tls=skip-verify&compress=true"} {
 			t.Run(params, func(t *testing.T) {
 				g := newGate(t, s, options)

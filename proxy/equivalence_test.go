@@ -181,7 +181,7 @@ func (c statistics) of(kind string) *struct{ run, refused, failed int } {
 // answer.
 func TestEquivalence(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		p := newPair(t, s, 4)
 		counts := make(statistics)
 		for i := range *equivalenceRounds {

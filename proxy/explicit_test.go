@@ -23,7 +23,7 @@ func TestExplicitIDAdvances(t *testing.T) {
 	} {
 		for _, column := range []string{"BIGINT PRIMARY KEY", "BIGINT PRIMARY KEY AUTO_INCREMENT"} {
 			t.Run(name+" "+column, func(t *testing.T) {
-				servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+				servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 					g := newGate(t, s, gateOptions{})
 					c := conn(t, g.open(t, "multiStatements=true"))
 					exec(t, c, "CREATE TABLE t (id "+column+", v INT)")
@@ -41,7 +41,7 @@ func TestExplicitIDAdvances(t *testing.T) {
 // A parameter of a prepared statement is an explicit id too; one that no row
 // took is none.
 func TestExplicitParameterAdvances(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT UNIQUE)")
@@ -72,7 +72,7 @@ func TestExplicitParameterAdvances(t *testing.T) {
 // The row is raised in the background, so that other seqgates and a later start
 // see it.
 func TestExplicitIDRaisesTheRow(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
@@ -87,7 +87,7 @@ func TestExplicitIDRaisesTheRow(t *testing.T) {
 func TestExplicitIDIgnored(t *testing.T) {
 	for _, policy := range []proxy.ExplicitPolicy{proxy.ExplicitIgnore, proxy.ExplicitWarn} {
 		t.Run(string(policy), func(t *testing.T) {
-			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+			servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 				g := newGate(t, s, gateOptions{onExplicit: policy})
 				c := conn(t, g.open(t, ""))
 				exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
@@ -107,7 +107,7 @@ func TestExplicitIDIgnored(t *testing.T) {
 
 // A row with an explicit id may be there though its answer was lost.
 func TestExplicitIDWithoutAnswer(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		cutter := sequencetest.NewProxy(t, s.Addr)
 		g := newGate(t, s, gateOptions{via: cutter.Addr(), tlsMode: backend.TLSDisabled})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")

@@ -202,7 +202,7 @@ func TestServerAway(t *testing.T) {
 // A shutdown lets a statement in flight end, and a transaction, and then no
 // client in.
 func TestShutdown(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		db := g.open(t, "")
 		idle, busy, inTransaction := conn(t, db), conn(t, db), conn(t, db)
@@ -247,7 +247,7 @@ func TestShutdown(t *testing.T) {
 // Many seqgates on one row never give an id twice.
 func TestSeveralSeqgates(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		first := newGate(t, s, gateOptions{})
 		second := newGate(t, s, gateOptions{database: first.database, strategy: sequence.StrategyCAS})
 		third := newGate(t, s, gateOptions{database: first.database, strategy: sequence.StrategyIncrement})

@@ -51,7 +51,7 @@ func TestInsertForms(t *testing.T) {
 		{"prepared", "", runPrepared},
 		{"PREPARE", "", runSQLPrepared},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		for j, way := range ways {
 			native, through := openDSN(t, s.DSN(s.NewDatabase(t))+"?interpolateParams=false&"+way.params), g.open(t, way.params)
@@ -114,7 +114,7 @@ func TestIDColumns(t *testing.T) {
 		"composite": "id BIGINT AUTO_INCREMENT, u VARCHAR(20), PRIMARY KEY (id, u)", "generated column": "id BIGINT PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20), g INT AS (1) VIRTUAL",
 		"invisible column": "id BIGINT PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20), h INT DEFAULT 3 INVISIBLE",
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for name, columns := range tables {
 			t.Run(name, func(t *testing.T) {
 				g := newGate(t, s, gateOptions{})

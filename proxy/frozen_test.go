@@ -145,7 +145,7 @@ func execute(c *client.Conn, statement string) <-chan error {
 // A client that leaves while its session waits for a frozen shard has no locks on the others for long.
 func TestClientLeavesAFrozenShard(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for name, waits := range map[string]string{"begun there": "SELECT COUNT(*) FROM user", "not begun there": "SELECT n FROM user WHERE id = %d"} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -188,7 +188,7 @@ func TestClientLeavesSeveralShards(t *testing.T) {
 	t.Parallel()
 	const sleeps = "UPDATE user SET n = n + SLEEP(61)"
 	const running = "SELECT COUNT(*) FROM " + servertest.Processlist + " WHERE INFO = '" + sleeps + "'"
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{})
 		for i, ids := range g.onEach(t) {
 			exec(t, g.shards[i], fmt.Sprintf("INSERT INTO user (id) VALUES (%d)", ids[0]))
@@ -238,7 +238,7 @@ func ended(t *testing.T, done <-chan error) error {
 // KILL ends a session that waits for a frozen shard, KILL QUERY its statement; the sessions of others go on.
 func TestKillBesideAFrozenShard(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, f, c, id, done := frozenSession(t, s)
 		healthy := g.onEach(t)[0]
 		o := conn(t, g.open(t, "customer", ""))
@@ -268,7 +268,7 @@ func TestKillBesideAFrozenShard(t *testing.T) {
 // KILL ends a session that connects to a frozen shard, and one that is idle with a connection to it.
 func TestKillOfAnIdleSession(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, f := newForwardedGate(t, s, 2, 1)
 		o := conn(t, g.open(t, "main", ""))
 		f.freeze(true)
@@ -301,7 +301,7 @@ func TestKillOfAnIdleSession(t *testing.T) {
 // Shutdown ends a session that waits for a frozen shard when it is time.
 func TestShutdownBesideAFrozenShard(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, _, _, _, done := frozenSession(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
@@ -319,7 +319,7 @@ func TestShutdownBesideAFrozenShard(t *testing.T) {
 // A session goes on when the server of the shard that it logged in to goes away, with what needs that shard alone failing.
 func TestHomeShardAway(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, f := newForwardedGate(t, s, 2, 0)
 		ids := g.onEach(t)
 		exec(t, g.shards[1], fmt.Sprintf("INSERT INTO user (id, name) VALUES (%d, 'x')", ids[1][0]), "INSERT INTO ref VALUES (1, 'r')")

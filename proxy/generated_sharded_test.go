@@ -32,7 +32,7 @@ var generatedTables = []string{
 
 // Rows go to the shard of the id that they get, and are found by it.
 func TestGeneratedShards(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{vschema: generatedShards}, generatedTables...)
 		c := conn(t, openDSN(t, strings.Replace(g.dsn(""), "/"+g.database, "/customer", 1)))
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -112,7 +112,7 @@ func TestGeneratedShards(t *testing.T) {
 
 // The insert id of rows on several shards is the first.
 func TestGeneratedShardsInsertID(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{vschema: generatedShards}, generatedTables...)
 		c := conn(t, openDSN(t, strings.Replace(g.dsn(""), "/"+g.database, "/customer", 1)))
 		for _, name := range []string{"a", "b"} {
@@ -131,7 +131,7 @@ func TestGeneratedShardsInsertID(t *testing.T) {
 
 // A vschema that declares a counter of another system otherwise is not taken over: its segments are in memory.
 func TestSegmentsStay(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const text = `{"keyspaces": {"main": {"generators": {"g": {"type": "leaf", "params": {"biz_tag": "x"}}}, "tables": {}}}}`
 		g := newGate(t, s, gateOptions{vschema: text})
 		for _, tt := range []struct {

@@ -40,7 +40,7 @@ func TestSnowflakeInsertIDs(t *testing.T) {
 	t.Parallel()
 	// One without a name for its row would compare the ids themselves.
 	cases := slices.DeleteFunc(slices.Clone(insertCases), func(tt insertCase) bool { return tt.name == "LAST_INSERT_ID() behind the id" })
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for name, params := range testLayouts {
 			for _, column := range []string{autoIncrement, plainID} {
 				t.Run(name+"/"+column, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestSnowflakeInsertIDs(t *testing.T) {
 
 // A statement of more rows than the layout has ids that follow each other gets others, and tells the first.
 func TestSnowflakeManyRows(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for name, params := range testLayouts {
 			t.Run(name, func(t *testing.T) {
 				g := newGate(t, s, gateOptions{vschema: snowflakeSchema(params, 0)})
@@ -86,7 +86,7 @@ func TestSnowflakeManyRows(t *testing.T) {
 
 // An INSERT ... SELECT numbers its rows in the server: as many as follow each other.
 func TestSnowflakeInsertSelect(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: snowflakeSchema(testLayouts["js53"], 0)})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE q (n INT)", "CREATE TABLE t (id BIGINT PRIMARY KEY, n INT)", "INSERT INTO q VALUES (1), (2), (3), (4), (5), (6)",
@@ -102,7 +102,7 @@ func TestSnowflakeInsertSelect(t *testing.T) {
 }
 
 func TestSnowflakeColumns(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range []struct {
 			layout, column string
 			fits           bool
@@ -135,7 +135,7 @@ func TestSnowflakeColumns(t *testing.T) {
 
 // LOAD DATA gets ids in blocks.
 func TestSnowflakeLoadData(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: snowflakeSchema(testLayouts["apart"], 0)})
 		db := g.open(t, "")
 		exec(t, db, "CREATE TABLE t (id BIGINT PRIMARY KEY, u VARCHAR(10))")
@@ -165,7 +165,7 @@ var textColumns = []struct {
 // Ids that are no numbers: text and prepared, several rows, own values kept; no insert id is told, as by a native column
 // of such a type.
 func TestTextIDs(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range textColumns {
 			t.Run(tt.generator+" in "+tt.column, func(t *testing.T) {
 				g := newGate(t, s, gateOptions{vschema: generatorSchema(`{"type": "`+tt.generator+`"}`, 0)})
@@ -239,7 +239,7 @@ func TestTextIDsInCharsets(t *testing.T) {
 	columns := []string{"CHAR(36)", "CHAR(36) CHARACTER SET utf16", "VARCHAR(40) CHARACTER SET ucs2", "CHAR(36) CHARACTER SET latin1",
 		"CHAR(36) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "CHAR(36) CHARACTER SET ascii", "VARBINARY(16)"}
 	sessions := []string{"SET NAMES utf8mb4", "SET NAMES latin1", "SET NAMES gbk", "SET character_set_connection = utf16"}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: generatorSchema(`{"type": "uuid7"}`, len(columns))})
 		native := conn(t, openDSN(t, nativeDSN(s, s.NewDatabase(t), "")))
 		c := conn(t, g.open(t, ""))
@@ -295,7 +295,7 @@ func TestTextIDsInCharsets(t *testing.T) {
 }
 
 func TestTextIDsOfTheRowsOwn(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: generatorSchema(`{"type": "uuid"}`, 1)})
 		db := g.open(t, "")
 		exec(t, db, "CREATE TABLE t (id CHAR(36) PRIMARY KEY, n INT)", "CREATE TABLE t0 (id CHAR(36) UNIQUE, n INT)")
@@ -320,7 +320,7 @@ func TestTextIDsOfTheRowsOwn(t *testing.T) {
 }
 
 func TestTextIDsRefused(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: generatorSchema(`{"type": "uuid"}`, 3)})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id CHAR(36) PRIMARY KEY, n INT)", "CREATE TABLE t0 (id BIGINT PRIMARY KEY, n INT)", "CREATE TABLE t1 (id CHAR(20) PRIMARY KEY, n INT)",
@@ -343,7 +343,7 @@ func TestTextIDsRefused(t *testing.T) {
 
 // An AUTO_INCREMENT column beside one of UUIDs goes on telling its own ids.
 func TestTextIDsBesideACounter(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: generatorSchema(`{"type": "uuid7"}`, 0)})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BINARY(16) PRIMARY KEY, n INT AUTO_INCREMENT UNIQUE)")

@@ -23,7 +23,7 @@ const valuesSchema = `{"keyspaces": {"main": {
 
 // values of generators: one by one, in runs, in expressions and prepared.
 func TestGeneratorValues(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: valuesSchema})
 		c := conn(t, g.open(t, ""))
 		last := int64(0)
@@ -57,7 +57,7 @@ func TestGeneratorValues(t *testing.T) {
 }
 
 func TestGeneratorValuesRefused(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: valuesSchema})
 		c := conn(t, g.open(t, ""))
 		for _, tt := range []struct {
@@ -113,7 +113,7 @@ func resultOf(t *testing.T, c *sql.Conn, query string, args ...any) (all [][]str
 }
 
 func TestSelectDecode(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: valuesSchema})
 		c := conn(t, g.open(t, "multiStatements=true"))
 		id := value[int64](t, c, "SELECT NEXT VALUE FROM flake")
@@ -138,7 +138,7 @@ func TestSelectDecode(t *testing.T) {
 
 // Prepared, with the id as a parameter of any type or in the text, through a session of one server and a routed one.
 func TestPreparedDecode(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		sharded := newShardedGate(t, s, 2, gateOptions{vschema: generatedShards}, generatedTables...)
 		for name, c := range map[string]*sql.Conn{
 			"one server": conn(t, newGate(t, s, gateOptions{vschema: valuesSchema}).open(t, "")),
@@ -190,7 +190,7 @@ func TestPreparedDecode(t *testing.T) {
 }
 
 func TestShowGenerators(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: valuesSchema})
 		c := conn(t, g.open(t, ""))
 		rows := resultOf(t, c, "SHOW SEQGATE GENERATORS")

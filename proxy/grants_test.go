@@ -13,7 +13,7 @@ import (
 func TestColumnGrants(t *testing.T) {
 	t.Parallel()
 	const account = "seqgate_columns"
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{passThrough: true})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, a VARCHAR(20) UNIQUE, n INT)",
 			"DROP USER IF EXISTS "+account, "CREATE USER "+account+" IDENTIFIED BY 'columns'")

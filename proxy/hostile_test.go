@@ -41,7 +41,7 @@ func readRaw(c io.Reader) (payload []byte, err error) {
 
 // A client that is not logged in yet is told that its packet is too large, by what its header announces.
 func TestLargeLoginPacket(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, passThrough := range []bool{false, true} {
 			g := newGate(t, s, gateOptions{passThrough: passThrough})
 			for _, size := range []int{80<<10 + 1, 1<<24 - 1} {
@@ -57,7 +57,7 @@ func TestLargeLoginPacket(t *testing.T) {
 
 // Connection attributes as long as clients send them are taken.
 func TestLongAttributes(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := g.connect(t, func(c *client.Conn) error {
 			c.SetAttributes(map[string]string{"long": strings.Repeat("x", 63<<10)})
@@ -96,7 +96,7 @@ func TestLoginByteByByte(t *testing.T) {
 
 // A client that connects while others who say nothing have all places gets that of the one that has waited longest.
 func TestPlaceOfHalfOpen(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, passThrough := range []bool{false, true} {
 			g := newGate(t, s, gateOptions{passThrough: passThrough, configure: func(c *proxy.Config) { c.MaxConnections, c.HandshakeTimeout = 3, time.Minute }})
 			open := g.connect(t)
@@ -124,7 +124,7 @@ func TestPlaceOfHalfOpen(t *testing.T) {
 
 // So does that of one that has named a user, and does not answer when it is asked for the password.
 func TestPlaceOfUnproven(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, passThrough := range []bool{false, true} {
 			g := newGate(t, s, gateOptions{passThrough: passThrough, configure: func(c *proxy.Config) { c.MaxConnections, c.HandshakeTimeout = 1, time.Minute }})
 			silent := greeted(t, g)
@@ -144,7 +144,7 @@ func TestPlaceOfUnproven(t *testing.T) {
 
 // A session has as many prepared statements that seqgate answers by itself as the server lets it have of its own.
 func TestPreparedStatementLimit(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		createSequence(t, g.direct, "s", 1, 1000)
 		c := rawClient(t, g.dsn(""))

@@ -35,7 +35,7 @@ func TestSetInsertID(t *testing.T) {
 		{"INSERT INTO n (a) VALUES (7)", "SET insert_id = 500", "?INSERT INTO t (a) VALUES (LAST_INSERT_ID() + 3)", "INSERT INTO n SET a = 1"},
 		{"SET @@insert_id = 500", "?INSERT INTO t (a) VALUES (5)", "?INSERT INTO t (id, a) VALUES (NULL, 6)"},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, column := range []string{"BIGINT AUTO_INCREMENT", "BIGINT"} {
 			for i, statements := range cases {
 				t.Run(fmt.Sprint(column, i), func(t *testing.T) {
@@ -84,7 +84,7 @@ func runSetInsertID(t *testing.T, c execQueryer, statements []string) string {
 // The sequence goes on above an id of SET insert_id, as above any that a client writes.
 func TestSetInsertIDAdvances(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		c := conn(t, newGate(t, s, gateOptions{}).open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, a INT)")
 		createSequence(t, c, "t_seq", 1, 100)
@@ -113,7 +113,7 @@ func TestIncrement(t *testing.T) {
 		{"SET SESSION auto_increment_increment = 1", "INSERT INTO t (a) VALUES (1), (2)", "0,1"},
 		{"SET @@auto_increment_increment := 3", "REPLACE INTO t (a) VALUES (1), (2)", "0,3"},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, column := range []string{"BIGINT PRIMARY KEY", "BIGINT PRIMARY KEY AUTO_INCREMENT"} {
 			c := conn(t, newGate(t, s, gateOptions{}).open(t, ""))
 			exec(t, c, "CREATE TABLE t (id "+column+", a INT)")
@@ -182,7 +182,7 @@ func TestGlobalIncrement(t *testing.T) {
 // In front of shards it is the same.
 func TestIncrementOfShards(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		_, c := newInsertGate(t, s, 2)
 		for _, tt := range []struct {
 			set  string

@@ -17,7 +17,7 @@ func TestLargestIDs(t *testing.T) {
 		"SMALLINT UNSIGNED": 65535, "SMALLINT": 32767, "DECIMAL(20,0)": 9223372036854775807, "DECIMAL(4,0)": 9999, "DECIMAL(6,2)": 9999,
 		"FLOAT": 1 << 24, "DOUBLE": 1 << 53, "VARCHAR(3)": 999, "CHAR(30)": 9223372036854775807, "BINARY(2)": 99,
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for typ, last := range largest {
 			t.Run(typ, func(t *testing.T) {
 				g := newGate(t, s, gateOptions{vschema: `{"keyspaces": {"main": {"tables": {"t": {"auto_increment": {"column": "id", "sequence": "t_seq"}}, "t_seq": {"type": "sequence"}}}}}`})
@@ -48,7 +48,7 @@ func TestFloatIDs(t *testing.T) {
 		{stmt: "INSERT INTO t (id, u) VALUES (0.5, 'a')"}, {stmt: "INSERT INTO t (id, u) VALUES ('-0.5', 'a')"}, {stmt: "INSERT INTO t (id, u) VALUES (5e-1, 'a')"},
 		{stmt: "INSERT INTO t (id, u) VALUES (?, 'a')", args: []any{0.5}}, {stmt: "INSERT INTO t (id, u) VALUES (@a, 'a')"}, {stmt: "INSERT INTO t (id, u) VALUES (@a, ?)", args: []any{"a"}},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		a, b := conn(t, openDSN(t, nativeDSN(s, s.NewDatabase(t), ""))), conn(t, g.open(t, ""))
 		for i, typ := range []string{"FLOAT", "DOUBLE"} {
@@ -91,7 +91,7 @@ func TestInsertInWideCharsets(t *testing.T) {
 		"INSERT INTO t (id, `u`) VALUES (0, 'x%s') ON DUPLICATE KEY UPDATE u = '%s'", "REPLACE t (u) VALUES ('%s' /* %s */)", "INSERT INTO t (u) VALUES (\"%s\")",
 		"INSERT INTO t (u) VALUES ('%s'", "INSERT INTO t (u) VALUES ('%s\\')",
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for charset, characters := range charsets {
 			t.Run(charset, func(t *testing.T) {
 				t.Parallel()
@@ -126,7 +126,7 @@ func TestInsertPartition(t *testing.T) {
 		"INSERT INTO t PARTITION (p0) (u) VALUES ('a'), ('b')", "INSERT INTO t PARTITION (p0, p1) VALUES (NULL, 'a', 1)", "INSERT INTO t PARTITION (p1) (u) VALUES ('a')",
 		"INSERT IGNORE INTO t PARTITION (p0) (id, u) VALUES (0, 'a'), (200, 'b')", "REPLACE t PARTITION (p0) SET u = 'a'", "INSERT INTO t PARTITION (nosuch) (u) VALUES ('a')",
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		a, b := conn(t, openDSN(t, nativeDSN(s, s.NewDatabase(t), ""))), conn(t, g.open(t, ""))
 		for i, stmt := range cases {

@@ -132,7 +132,7 @@ type insertOutcome struct {
 
 func TestInsertIDs(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) { testInsertIDs(t, w, insertCases) })
 		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *insertTwin) { testInsertIDs(t, w, upserts(insertCases)) })
 	})

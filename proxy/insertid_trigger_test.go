@@ -49,7 +49,7 @@ var insertTriggers = []string{"BEFORE INSERT", "AFTER INSERT", "BEFORE UPDATE", 
 // Triggers that insert into a table with AUTO_INCREMENT change nothing of what a client sees of the insert id.
 func TestInsertIDsBesideTriggers(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) {
 			const audit = "CREATE TABLE audit (k BIGINT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20)) AUTO_INCREMENT = 9000"
 			exec(t, w.native, audit)

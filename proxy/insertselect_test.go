@@ -114,7 +114,7 @@ var queryCases = []insertCase{
 
 func TestInsertFromQueries(t *testing.T) {
 	t.Parallel()
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) { testInsertFromQueries(t, s, w, queryCases) })
 		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *insertTwin) { testInsertFromQueries(t, s, w, upserts(queryCases)) })
 	})
@@ -163,7 +163,7 @@ func newQueryGate(t *testing.T, s *servertest.Server, rows int) *gate {
 
 // Queries that cannot be filled exactly are refused by name, and change nothing.
 func TestRefusedQueries(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newQueryGate(t, s, 2)
 		exec(t, g.direct, "CREATE TABLE f (f FLOAT)", "INSERT INTO f VALUES (16777216)")
 		c := conn(t, g.open(t, ""))
@@ -197,7 +197,7 @@ func TestRefusedQueries(t *testing.T) {
 
 // A prepared statement is judged anew by each execution.
 func TestPreparedQueries(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newQueryGate(t, s, 3)
 		c := conn(t, g.open(t, ""))
 		stmt, err := c.PrepareContext(t.Context(), "INSERT INTO users (u) SELECT CONCAT(?, a) FROM s WHERE a <= ? ORDER BY a DESC")
@@ -226,7 +226,7 @@ func TestPreparedQueries(t *testing.T) {
 // A text of several statements, a transaction that is undone, and an engine that
 // cannot undo anything.
 func TestQueriesAmongOthers(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newQueryGate(t, s, 2)
 		exec(t, g.direct, "ALTER TABLE users ADD UNIQUE (u)")
 		c := conn(t, g.open(t, "multiStatements=true"))
@@ -245,7 +245,7 @@ func TestQueriesAmongOthers(t *testing.T) {
 // A query whose rows are never the same number is filled all the same, or fails
 // as a whole.
 func TestQueriesThatChange(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, engine := range []string{"InnoDB", "MyISAM"} {
 			t.Run(engine, func(t *testing.T) {
 				g := newQueryGate(t, s, 100)
@@ -274,7 +274,7 @@ func TestQueriesThatChange(t *testing.T) {
 // While other sessions write to the source, and several insert from it at once, no
 // id is given twice and none is missing.
 func TestQueriesBesideWriters(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newQueryGate(t, s, 50)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
@@ -328,7 +328,7 @@ func TestQueriesBesideWriters(t *testing.T) {
 // is locked until the transaction ends.
 func TestQueriesReadAsInsertDoes(t *testing.T) {
 	t.Parallel()
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newQueryGate(t, s, 1)
 		native, c := conn(t, g.direct), conn(t, g.open(t, ""))
 		exec(t, g.direct, "CREATE TABLE plain (u VARCHAR(20))")
@@ -351,7 +351,7 @@ func TestQueriesReadAsInsertDoes(t *testing.T) {
 
 // The rows of a large query never come to seqgate.
 func TestLargeQuery(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		const rows = 200_000
 		g := newQueryGate(t, s, rows)
 		c := conn(t, g.open(t, ""))
@@ -381,7 +381,7 @@ func TestLargeQuery(t *testing.T) {
 // A name that ON DUPLICATE KEY UPDATE takes from the query, or from the table, is
 // never one of seqgate's own.
 func TestUpsertNamesOfQueries(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, a INT UNIQUE, b INT, c1 INT, c INT, k INT, e INT, n INT)",
@@ -412,7 +412,7 @@ func TestUpsertNamesOfQueries(t *testing.T) {
 // Rows of an engine that cannot undo a statement are inserted in the query's order
 // too: those that come first stay.
 func TestQueryOrderOfMyISAM(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, a INT UNIQUE, b VARCHAR(200)) ENGINE = MyISAM",
@@ -435,7 +435,7 @@ func TestQueriesKeepValues(t *testing.T) {
 	const columns = "(id BIGINT PRIMARY KEY AUTO_INCREMENT, i TINYINT UNSIGNED, d DECIMAL(65,30), f FLOAT, g DOUBLE, b BIT(9), y YEAR, dt DATETIME(6), ts TIMESTAMP(3) NULL," +
 		" ti TIME(6), e ENUM('a','b',''), st SET('x','y'), j JSON, bl BLOB, vb VARBINARY(9), c CHAR(5), l VARCHAR(20) CHARACTER SET latin1, big BIGINT UNSIGNED)"
 	const list = "i, d, f, g, b, y, dt, ts, ti, e, st, j, bl, vb, c, l, big"
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE v "+columns, "CREATE TABLE native "+columns, "CREATE TABLE t "+columns,

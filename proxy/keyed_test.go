@@ -48,7 +48,7 @@ func newKeyedGate(t *testing.T, s *servertest.Server, keyType string) *gate {
 
 // Each key counts by itself, however the rows and keys are written.
 func TestKeyedInserts(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "BIGINT")
 		db := g.open(t, "multiStatements=true")
 		c := conn(t, db)
@@ -85,7 +85,7 @@ func TestKeyedInserts(t *testing.T) {
 
 // Texts that a column takes for equal have one counter.
 func TestKeyedTexts(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "VARCHAR(10) CHARACTER SET utf8mb4")
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "INSERT INTO messages (user_id, body) VALUES ('Ann', '1'), ('ANN', '2'), ('änn', '3'), ('ann ', '4'), (42, '5'), ('42', '6')",
@@ -98,7 +98,7 @@ func TestKeyedTexts(t *testing.T) {
 
 // The bytes of a binary key count, in whichever character set a client writes them.
 func TestKeyedBytes(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "BINARY(4)")
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "INSERT INTO messages (user_id, body) VALUES ('\xc3\xa9', '1'), (0xC3A9, '2'), (X'C3A90000', '3')",
@@ -111,7 +111,7 @@ func TestKeyedBytes(t *testing.T) {
 
 // What leaves the key to the server is refused before it writes a row.
 func TestKeyedRefused(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "VARCHAR(5)")
 		c := conn(t, g.open(t, ""))
 		for _, query := range []string{
@@ -153,7 +153,7 @@ func TestKeyedRefused(t *testing.T) {
 
 // Values may be asked for directly.
 func TestNextValueForKey(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "BIGINT")
 		c := conn(t, g.open(t, ""))
 		for _, step := range []struct {

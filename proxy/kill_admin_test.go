@@ -15,7 +15,7 @@ import (
 // An operator ends sessions of all users: what they run and the session itself, also where seqgate's account may not KILL those of
 // others, and where the session waits for its client.
 func TestKillByOperator(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		sharded := newShardedGate(t, s, 2, gateOptions{})
 		limited := newGate(t, s, gateOptions{passThrough: true, configure: func(cfg *proxy.Config) {
 			cfg.Keyspaces["main"].DB = limitedAccount(t, s)

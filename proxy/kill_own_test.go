@@ -23,7 +23,7 @@ func errorNumberOf(err error) uint16 {
 
 // KILL of the session's own id ends as at the server itself, by both of its ids.
 func TestKillOwn(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		plain, sharded := newGate(t, s, gateOptions{}), newShardedGate(t, s, 2, gateOptions{})
 		addrs := map[string][2]string{"plain": {plain.addr, plain.database}, "sharded": {sharded.addr, "customer"}}
 		for name, kill := range map[string]func(c *client.Conn, id uint64) error{

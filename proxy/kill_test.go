@@ -15,7 +15,7 @@ import (
 // KILL QUERY with the id of the greeting, as clients send it on ctrl-C, ends that
 // session's statement and no other's.
 func TestKill(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		victim, err := client.Connect(g.addr, gateUser, gatePassword, g.database)
 		if err != nil {
@@ -40,7 +40,7 @@ func TestKill(t *testing.T) {
 // Listed users share an account at the server, yet may end their own sessions only,
 // whatever id they name.
 func TestKillOfAnotherUsers(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{users: []proxy.User{{Name: gateUser, Password: gatePassword}, {Name: "low", Password: "low"}}})
 		victim, err := client.Connect(g.addr, gateUser, gatePassword, g.database)
 		if err != nil {
@@ -72,7 +72,7 @@ func TestKillOfAnotherUsers(t *testing.T) {
 func TestKillAtAnotherServer(t *testing.T) {
 	t.Parallel()
 	servertest.Private(t, func(t *testing.T, far *servertest.Server) {
-		servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 			if s.IsMariaDB() != far.IsMariaDB() {
 				return
 			}

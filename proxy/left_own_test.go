@@ -14,7 +14,7 @@ import (
 // An error of seqgate's own is told by all that tell of errors, as one of the server's.
 func TestLeftByOwnErrors(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20))", "CREATE TABLE `t'é` (id INT)")
 		createSequence(t, g.direct, "t_seq", 1000, 100)
@@ -44,7 +44,7 @@ func TestLeftByOwnErrors(t *testing.T) {
 // What an execution has left whose values were sent ahead (COM_STMT_SEND_LONG_DATA) is not that of seqgate's own reset.
 func TestLeftByLongData(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20) UNIQUE, x BLOB)")
 		createSequence(t, g.direct, "t_seq", 1000, 100)

@@ -50,7 +50,7 @@ var looksAtLeft = [][]string{
 // What a statement has left (warnings, counts) is its own, though seqgate has things to ask and to set right behind it.
 func TestLeftByInserts(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) {
 			for _, db := range []*sql.DB{w.native, w.through} {
 				exec(t, db, "CREATE TABLE log (k INT PRIMARY KEY AUTO_INCREMENT, v BIGINT)", "CREATE PROCEDURE keep(IN x BIGINT) INSERT INTO log (v) VALUES (x)")
@@ -126,7 +126,7 @@ func rowsText(t *testing.T, c *sql.Conn, query string, args ...any) string {
 // A prepared query of ROW_COUNT() and LAST_INSERT_ID() tells both of a statement that failed, or did nothing.
 func TestPreparedLooksAtLeft(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) {
 			tt := insertCase{setup: []string{"INSERT INTO t (id, u, n) VALUES (5, 'a', 0), (6, 'c', 0)"}}.on("t1")
 			native, through := w.open(t, tt)
@@ -159,7 +159,7 @@ func TestPreparedLooksAtLeft(t *testing.T) {
 // what it has left stays.
 func TestInsertIgnoreBesideAlter(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, u VARCHAR(20) UNIQUE)", "INSERT INTO t VALUES (1, 'a'), (2, 'c')")
 		createSequence(t, g.direct, "t_seq", 1000000, 100)

@@ -83,7 +83,7 @@ func dial(t testing.TB, addr string) net.Conn {
 // One client more than there may be gets error 1040 in place of the greeting,
 // without an SQLSTATE, and a client that left makes room.
 func TestTooManyConnections(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{configure: func(c *proxy.Config) { c.MaxConnections = 2 }})
 		first := g.connect(t)
 		g.connect(t)
@@ -101,7 +101,7 @@ func TestTooManyConnections(t *testing.T) {
 // are fewer than the limit.
 func TestLimitCountsExactly(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const clients, each, most = 32, 100, 40
 		n := each
 		if testing.Short() || raceEnabled {
@@ -148,7 +148,7 @@ func keepBusy(c *client.Conn, stop <-chan struct{}) error {
 // in a transaction; one that waits for long statements is not.
 func TestIdleTimeout(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const timeout = 3 * time.Second
 		g := newGate(t, s, gateOptions{configure: func(c *proxy.Config) { c.IdleTimeout = timeout }})
 		busy, stop, ended := g.connect(t), make(chan struct{}), make(chan error, 1)

@@ -102,7 +102,7 @@ type loadOutcome struct {
 // Through seqgate a file is loaded as into a native AUTO_INCREMENT column, down to
 // the ids.
 func TestLoadData(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		database := s.NewDatabase(t)
 		exec(t, g.direct, "SET GLOBAL local_infile = 1", "ALTER DATABASE "+database+" CHARACTER SET utf8mb4", "ALTER DATABASE "+g.database+" CHARACTER SET utf8mb4")

@@ -61,7 +61,7 @@ func TestLoadDataRandom(t *testing.T) {
 		"FIELDS TERMINATED BY ',' LINES TERMINATED BY ','", "FIELDS TERMINATED BY ',' ENCLOSED BY '\"' IGNORE 1 LINES", "FIELDS TERMINATED BY 'aa' ESCAPED BY 'b'",
 	}
 	parts := []string{"a", "b", ",", "\"", "\\", "\n", "\r\n", "x", "aa", "ä", "N", "\\N", ",\"", "\",", "\"\n", "€", "é"}
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "SET GLOBAL local_infile = 1")
 		database := s.NewDatabase(t)
@@ -95,7 +95,7 @@ func TestLoadDataRandom(t *testing.T) {
 // A file of more rows than the sequence has ids fails as a whole, and the session
 // goes on, in its transaction.
 func TestLoadDataWithoutIDs(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, math.MaxInt64-5000)
 		exec(t, g.direct, "CREATE TABLE other (v INT)")
 		c := conn(t, g.open(t, ""))
@@ -118,7 +118,7 @@ func TestLoadDataWithoutIDs(t *testing.T) {
 
 // So does one with an id that seqgate does not take, in its middle.
 func TestLoadDataOfFaultyIDs(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		c := conn(t, g.open(t, ""))
 		for _, fault := range []string{"x\tlast", "\tlast", "1.5\tlast", "99999999999999999999\tlast"} {
@@ -137,7 +137,7 @@ func TestLoadDataOfFaultyIDs(t *testing.T) {
 // What can only be loaded without certainty is refused, and passes where the table
 // has no sequence.
 func TestLoadDataRefused(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		exec(t, g.direct, "CREATE TABLE plain (id BIGINT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(50))", "CREATE VIEW view_of_t AS SELECT * FROM t")
 		c := conn(t, g.open(t, ""))
@@ -180,7 +180,7 @@ func TestLoadDataRefused(t *testing.T) {
 
 // LOAD DATA with a keyed sequence is refused.
 func TestLoadDataKeyed(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "BIGINT")
 		_, err := g.open(t, "").ExecContext(t.Context(), "LOAD DATA LOCAL INFILE '"+readerFor(t, strings.NewReader("1\ta\n"))+"' INTO TABLE messages (user_id, body)")
 		checkErrno(t, err, protocol.ER_NOT_SUPPORTED_YET)
@@ -189,7 +189,7 @@ func TestLoadDataKeyed(t *testing.T) {
 
 // A prepared LOAD DATA reaches no server, if only MariaDB would take it.
 func TestLoadDataPrepared(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		c := conn(t, g.open(t, ""))
 		load := "LOAD DATA LOCAL INFILE '" + readerFor(t, strings.NewReader("a\n")) + "' INTO TABLE t (v)"
@@ -208,7 +208,7 @@ func TestLoadDataPrepared(t *testing.T) {
 
 // A client that keeps its file back loads nothing, and its session goes on.
 func TestLoadDataOfNoFile(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		c := conn(t, g.open(t, ""))
 		if _, err := c.ExecContext(t.Context(), fmt.Sprintf(loadV, "Reader::nosuch")); err == nil {
@@ -233,7 +233,7 @@ func loadingClient(t *testing.T, s *servertest.Server, g *gate) net.Conn {
 
 // A client that goes away within its file leaves nothing behind.
 func TestLoadDataOfALostClient(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		for _, sent := range []string{"", filePacket(2, lines(100)), filePacket(2, lines(100))[:50], filePacket(2, lines(2000)) + filePacket(3, "half a li")} {
 			c := loadingClient(t, s, g)
@@ -254,7 +254,7 @@ func TestLoadDataOfALostClient(t *testing.T) {
 // A statement that is killed within its file ends the session with the server's
 // own error, as it does without seqgate, or with the connection.
 func TestLoadDataKilled(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		c := loadingClient(t, s, g)
 		if _, err := io.WriteString(c, filePacket(2, lines(100))); err != nil {
@@ -280,7 +280,7 @@ func TestLoadDataKilled(t *testing.T) {
 // Packets of 2^24-1 bytes are continued by the next one, of any length, and a file
 // may come in packets of one byte.
 func TestLoadDataPackets(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		const full = 1<<24 - 1
 		row := strings.Repeat("r", 50) + strings.Repeat(" ", 949) + "\n"
@@ -316,7 +316,7 @@ func TestLoadDataPackets(t *testing.T) {
 
 // LOAD DATA beside other statements in a text, over TLS and with compression.
 func TestLoadDataInTexts(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		next := 1
 		for _, params := range []string{"multiStatements=true", "multiStatements=true&tls=skip-verify", "multiStatements=true&compress=true"} {
@@ -336,7 +336,7 @@ func TestLoadDataInTexts(t *testing.T) {
 
 // The command line clients load files.
 func TestLoadDataByClients(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		const text = "v\na,1\nb,2,3\n\"c\nd\"\n"
 		file := filepath.Join(t.TempDir(), "file.csv")

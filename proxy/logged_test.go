@@ -11,7 +11,7 @@ import (
 
 // A login that fails since the server is away is logged with the keyspace and the server.
 func TestFailedLoginNamesServer(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const away = "127.0.0.1:1"
 		for _, passThrough := range []bool{false, true} {
 			g := newGate(t, s, gateOptions{passThrough: passThrough, via: away})

@@ -17,7 +17,7 @@ import (
 // A client that logs in while the server is frozen is told so when its time is over.
 func TestLoginAtAFrozenServer(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for name, tt := range map[string]struct {
 			passThrough, known, greeted, tls bool
 		}{

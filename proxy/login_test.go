@@ -50,7 +50,7 @@ func account(t *testing.T, g *gate, plugin string) string {
 // Clients log in with every plugin, whichever of both connections have TLS, also
 // when the server has forgotten what it knew of their passwords.
 func TestLoginPlugins(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, mode := range []backend.TLSMode{backend.TLSDisabled, backend.TLSAsClient, backend.TLSPreferred} {
 			g := newGate(t, s, gateOptions{passThrough: true, tlsMode: mode})
 			for _, plugin := range []string{"caching_sha2_password", "sha256_password", "mysql_native_password", "ed25519"} {
@@ -108,7 +108,7 @@ func ping(t *testing.T, db *sql.DB) error {
 func TestLoginAtAnotherServer(t *testing.T) {
 	t.Parallel()
 	servertest.Private(t, func(t *testing.T, other *servertest.Server) {
-		servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 			if s.IsMariaDB() != other.IsMariaDB() {
 				return
 			}
@@ -174,7 +174,7 @@ func TestClientsThatLeaveEarly(t *testing.T) {
 // What is no statement takes little memory, however long it says to be, and so does
 // a statement that is longer than its server takes.
 func TestLongCommands(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		allowed := value[int](t, g.direct, "SELECT @@GLOBAL.max_allowed_packet")
 		for name, test := range map[string]struct {

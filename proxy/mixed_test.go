@@ -11,7 +11,7 @@ import (
 
 // Calls of sequences in a prepared INSERT that is run in another way than others.
 func TestCallsInPreparedQuery(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		exec(t, g.direct, "INSERT INTO t VALUES (1, 'a'), (2, 'b')")
 		c := conn(t, g.open(t, ""))
@@ -30,7 +30,7 @@ func TestCallsInPreparedQuery(t *testing.T) {
 
 // A text of several statements is answered whole after a command that failed.
 func TestSeveralAfterFailure(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		c := conn(t, g.open(t, "multiStatements=true"))
 		if _, err := c.ExecContext(t.Context(), "SELECT nosuch"); err == nil {
@@ -102,7 +102,7 @@ func TestPacketNumbersOfComposed(t *testing.T) {
 
 // ROW_COUNT() in an INSERT is that of the statement before, or it is refused.
 func TestRowCountInFilledInsert(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE other (a INT)", "INSERT INTO other VALUES (1), (2), (3)", "INSERT INTO users (id, u) VALUES (5, 'x')", "UPDATE other SET a = a + 1")

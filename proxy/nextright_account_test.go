@@ -11,7 +11,7 @@ import (
 // A session that goes on with another connection, as another account behind a reload, takes values with the rights of that.
 func TestNextValueOfChangedAccount(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newUsersGate(t, s, a.options())
 		createSequence(t, g.direct, "lone_seq", 1, 1000)

@@ -12,7 +12,7 @@ import (
 // Values are for accounts that may use the sequence's table, by any of the privileges that let them write to it or refer to
 // it. Who may not is refused with the server's number, whatever the form.
 func TestNextValueNeedsRight(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{passThrough: true})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", "CREATE TABLE mine (a INT)")
 		createSequence(t, g.direct, "s", 1, 10)
@@ -77,7 +77,7 @@ func TestNextValueNeedsRight(t *testing.T) {
 
 // The look at the rights does not fix what a transaction sees, for an account that may write to the sequence.
 func TestRightLeavesSnapshot(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		exec(t, g.direct, "CREATE TABLE seen (a INT)")
 		c := conn(t, g.open(t, ""))
@@ -91,7 +91,7 @@ func TestRightLeavesSnapshot(t *testing.T) {
 
 // A statement asks for no more values than sequences.max_n. Rows get as many as there are.
 func TestMaxValues(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{configure: func(cfg *proxy.Config) { cfg.MaxValues = 5 }})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)")

@@ -56,7 +56,7 @@ func TestCallForms(t *testing.T) {
 		{"SELECT SETVAL(s, 100000)", "SETVAL(s, 100000) BIGINT|\n\"100000\"|\n"},
 		{"SELECT NEXTVAL(s)", "NEXTVAL(s) BIGINT|\n\"100001\"|\n"},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, prepared := range []bool{false, true} {
 			t.Run(fmt.Sprintf("prepared=%v", prepared), func(t *testing.T) {
 				g := nextGate(t, s)
@@ -95,7 +95,7 @@ func dumpPrepared(t *testing.T, c *sql.Conn, query string, args ...any) string {
 
 // Values are written where they are asked for, by each statement that writes.
 func TestCallsThatWrite(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		c := conn(t, g.open(t, "multiStatements=true"))
 		exec(t, c,
@@ -127,7 +127,7 @@ func (g *gate) rowsOf(t *testing.T, table string) string {
 // In the id's place a value counts as given: the insert id is that of an explicit
 // one, LAST_INSERT_ID() stays. Elsewhere the ids are made as ever.
 func TestCallsInSequencedTable(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, params := range []string{"", "interpolateParams=true"} {
 			t.Run(params, func(t *testing.T) {
 				g := nextGate(t, s)
@@ -168,7 +168,7 @@ func TestCallsInSequencedTable(t *testing.T) {
 // Where one value would stand for several rows, or nothing says for how many, the
 // call is refused, and takes no value.
 func TestCallsRefused(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		exec(t, g.direct, "INSERT INTO t VALUES (1, 'a'), (2, 'b')")
 		c := conn(t, g.open(t, ""))
@@ -203,7 +203,7 @@ func TestCallsRefused(t *testing.T) {
 // What is no sequence of seqgate's is the server's: its errors, its functions and,
 // on MariaDB, its own sequences.
 func TestCallsOfTheServer(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		exec(t, g.direct, "CREATE FUNCTION nextval(n VARCHAR(20)) RETURNS VARCHAR(30) DETERMINISTIC RETURN CONCAT('mine ', n)",
 			"CREATE TABLE c (nextval INT, currval INT)", "INSERT INTO c VALUES (1, 2)")
@@ -231,7 +231,7 @@ func TestCallsOfTheServer(t *testing.T) {
 
 // LASTVAL() may be a function of the client's.
 func TestLastValueOfTheClients(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if s.IsMariaDB() {
 			t.Skip("MariaDB has no function of that name without a sequence")
 		}
@@ -246,7 +246,7 @@ func TestLastValueOfTheClients(t *testing.T) {
 
 // Calls of the server's own beside seqgate's stay as they are.
 func TestCallsBesideTheServers(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		exec(t, g.direct, "CREATE TABLE c (nextval INT, b BIGINT)", "INSERT INTO c VALUES (1, 2)")
 		others, want := "nextval('orders')", "mine orders"
@@ -281,7 +281,7 @@ func TestCallsBesideTheServers(t *testing.T) {
 // A sequence's table that is dropped past seqgate, and made anew as what the server answers for, is that once the values in
 // memory are used up.
 func TestSequenceReplacedByTable(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		createSequence(t, g.direct, "s", 1, 2)
 		c := conn(t, g.open(t, ""))
@@ -311,7 +311,7 @@ func TestSequenceReplacedByTable(t *testing.T) {
 
 // MariaDB has these for its own sequences: seqgate's give the same results.
 func TestCallsEqualMariaDB(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MySQL has no sequences")
 		}
@@ -338,7 +338,7 @@ func TestCallsEqualMariaDB(t *testing.T) {
 // Parameters of the client's stand before, between and behind the calls of a
 // prepared statement, and each execution takes values of its own.
 func TestCallsPrepared(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		c := conn(t, g.open(t, ""))
 		stmt, err := c.PrepareContext(t.Context(), "INSERT INTO t VALUES (?, CONCAT(?, NEXTVAL(s), ?)), (NEXTVAL(s), ?), (?, LASTVAL(q))")
@@ -392,7 +392,7 @@ func TestCallsPrepared(t *testing.T) {
 
 // A last value is the session's own, and is forgotten with it.
 func TestLastValue(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		one, other := conn(t, g.open(t, "")), conn(t, g.open(t, ""))
 		const all = "SELECT CONCAT_WS(',', COALESCE(LASTVAL(s), 'NULL'), COALESCE(LASTVAL(q), 'NULL'), COALESCE(LASTVAL(), 'NULL'))"
@@ -429,7 +429,7 @@ func TestLastValue(t *testing.T) {
 // SETVAL needs the right to write the sequence's table, takes effect in the row
 // before it answers, and never goes back.
 func TestSetValue(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		exec(t, g.direct, "CREATE USER IF NOT EXISTS reader IDENTIFIED BY 'reader'", "GRANT SELECT ON "+g.database+".* TO reader")
 		c := conn(t, g.open(t, ""))
@@ -461,7 +461,7 @@ func TestSetValue(t *testing.T) {
 // Calls are found in long texts, and in character sets in which a backslash or a
 // quote may be a part of a character.
 func TestCallsInOddTexts(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		c := conn(t, g.open(t, "multiStatements=true"))
 		long := strings.Repeat("x", 100_000)
@@ -496,7 +496,7 @@ func TestCallsInOddTexts(t *testing.T) {
 // The rows of section A of the list of cases that ask for an error, or for what
 // becomes of the row.
 func TestSequenceCases(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := nextGate(t, s)
 		for _, name := range []string{"empty_seq", "badcache_seq", "null_seq", "zero_seq", "neg_seq", "t_seq", "end_seq"} {
 			createSequence(t, g.direct, name, 1, 10)

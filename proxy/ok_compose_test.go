@@ -70,7 +70,7 @@ func TestComposedOKPackets(t *testing.T) {
 	}
 	// What leaves news of the session in the answer before.
 	news := []string{"SET NAMES utf8mb4", "SET autocommit = 1", "USE customer", "SET session_track_state_change = 1", "SET @@session_track_transaction_info = 'STATE'"}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE ua (id BIGINT PRIMARY KEY, v INT)")
 		for _, tracks := range []uint64{0, uint64(protocol.CLIENT_SESSION_TRACK)} {

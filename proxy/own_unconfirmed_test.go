@@ -39,7 +39,7 @@ func TestUnconfirmedOwnIDs(t *testing.T) {
 		{"file", "LOAD DATA LOCAL INFILE '%s' INTO TABLE t FIELDS TERMINATED BY ',' (id, a, u)", nil, 0},
 		{"replace", "REPLACE INTO t (id, none) VALUES (" + largestID + ", 1), (NULL, 2)", nil, 1054},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, column := range []string{"BIGINT PRIMARY KEY", "BIGINT PRIMARY KEY AUTO_INCREMENT"} {
 			g := newGate(t, s, gateOptions{})
 			exec(t, conn(t, g.direct), "CREATE TABLE t (id "+column+", a INT, u INT UNIQUE)")
@@ -75,7 +75,7 @@ func checkNotMoved(t *testing.T, c *sql.Conn, before int64) {
 // An account without any right on a table cannot use its sequence up.
 func TestOwnIDsWithoutRights(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		user := "u" + g.database[max(0, len(g.database)-20):]
 		exec(t, conn(t, g.direct), "CREATE TABLE t (id BIGINT PRIMARY KEY, a INT, u INT UNIQUE)", "CREATE TABLE mine (a INT)",
@@ -112,7 +112,7 @@ func TestOwnIDsWithoutRights(t *testing.T) {
 // In front of shards a statement that one of them refuses moves no sequence either.
 func TestUnconfirmedOwnIDsOfShards(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		_, c := newInsertGate(t, s, 2)
 		exec(t, c, "INSERT INTO ux (id, name) VALUES (1, 'a'), (2, 'a2'), (3, 'a3'), (4, 'a4'), (5, 'a5')", "INSERT INTO ux (name) VALUES ('first')")
 		before := value[int64](t, c, "SELECT MAX(id) FROM ux")
@@ -147,7 +147,7 @@ func TestBlockAmongOwnIDs(t *testing.T) {
 	for i := range 2500 {
 		fmt.Fprintf(&wide, ",(%d,1)", 2+i*7)
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for i, tt := range []struct{ rows, want string }{
 			{"(NULL,2),(NULL,2),(5000000000,1)", "1,2"},
 			{"(5000000000,1),(NULL,2),(NULL,2)", "1,2"},
@@ -186,7 +186,7 @@ func TestBlockAmongOwnIDs(t *testing.T) {
 // Of a query only the least and the largest of its own ids are known before it runs.
 func TestBlockAmongOwnIDsOfQuery(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range []struct{ query, want string }{
 			{"SELECT NULL, 2 UNION ALL SELECT NULL, 2 UNION ALL SELECT 5000000000, 1", "1,2"},
 			{"SELECT 5000000000, 1 UNION ALL SELECT 2, 1 UNION ALL SELECT NULL, 2 UNION ALL SELECT NULL, 2", ""},

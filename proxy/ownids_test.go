@@ -24,7 +24,7 @@ func TestOwnIDsBesideGenerated(t *testing.T) {
 		{name: "SQL's prepared statement", insert: "EXECUTE p USING @x, @y, @y"},
 		{name: "user variables", insert: "INSERT INTO t (id, a) VALUES (@x, 1), (@y, 2), (@y, 3)"},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, key := range []string{"KEY (id)", "PRIMARY KEY (id)"} {
 			for _, tt := range cases {
 				t.Run(tt.name+", "+key, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestOwnIDsBesideGenerated(t *testing.T) {
 // An own id that no row took, as its column cannot hold it, leaves the sequence
 // where it was.
 func TestOwnIDOutOfRange(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id INT PRIMARY KEY, a INT)")

@@ -235,7 +235,7 @@ func typesOfParams() (types []uint16) {
 // type with each first byte, as a parameter. What a server refuses it does not read.
 func TestParamEndsOnServers(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		c := dialEnds(t, s, 0)
 		stmt := c.prepare("SELECT HEX(?), CAST(? AS SIGNED)")
 		behind := binary.LittleEndian.AppendUint64(nil, 0x1122334455667788)
@@ -288,7 +288,7 @@ func checkText(t *testing.T, typ byte, value, row []byte) {
 // MySQL has them.
 func TestAttributeEndsOnServers(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if s.IsMariaDB() {
 			t.Skip("MariaDB has no query attributes")
 		}
@@ -329,7 +329,7 @@ func TestAttributeEndsOnServers(t *testing.T) {
 // The heads of query attributes that seqgate reads are read alike by MySQL.
 func TestAttributeHeadsOnServers(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if s.IsMariaDB() {
 			t.Skip("MariaDB has no query attributes")
 		}

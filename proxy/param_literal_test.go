@@ -166,7 +166,7 @@ func (p *bound) differs(column string) bool {
 // A value that a prepared INSERT into a sharded table binds is stored as the server
 // itself stores it: in columns of all types, with and without strict mode.
 func TestBoundLiterals(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		var tables []string
 		for i, column := range literalColumns {
 			tables = append(tables, fmt.Sprintf("CREATE TABLE routed%d (id BIGINT PRIMARY KEY, v %s) DEFAULT CHARSET utf8mb4", i, column),

@@ -15,7 +15,7 @@ import (
 // No value of a parameter or attribute has the server run another statement, or read
 // another id, than seqgate has judged.
 func TestSmuggledParameters(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, sharded := range []bool{false, true} {
 			t.Run(fmt.Sprintf("sharded %v", sharded), func(t *testing.T) {
 				addr, database, table := smuggleGate(t, s, sharded)
@@ -79,7 +79,7 @@ func smuggleID(t *testing.T, c *bulkClient, table string) {
 // A command without an answer that is too short to be one is answered as the server
 // answers it, and so is the next one.
 func TestCutSilentCommands(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		plain := newGate(t, s, gateOptions{})
 		sharded := newShardedGate(t, s, 2, gateOptions{})
 		clients := []*bulkClient{dialBulk(t, s.Addr, "", 0), dialBulk(t, plain.addr, plain.database, 0), dialBulk(t, sharded.addr, "customer", 0)}

@@ -14,7 +14,7 @@ import (
 // sequences.max_n holds for clients that say to be a seqgate, and not for one that proves it.
 func TestMaxValuesOfPeer(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "BIGINT")
 		for proof, want := range map[string]bool{"1": true, proxy.PeerProof(""): true, proxy.PeerProof(s.Password): false} {
 			c := g.connect(t, func(c *client.Conn) error {
@@ -39,7 +39,7 @@ func TestMaxValuesOfPeer(t *testing.T) {
 // What is asked for values and is no plain sequence leaves none behind.
 func TestNoSequenceLeftBehind(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "BIGINT")
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE other (id INT)")

@@ -42,7 +42,7 @@ func TestPlainIDAnswers(t *testing.T) {
 		{name: "clipped, prepared", column: "TINYINT", before: []string{"SET sql_mode = ''"}, insert: "INSERT INTO t (id, u) VALUES (?, 5)", args: []any{300}},
 		{name: "clipped, upsert", column: "TINYINT", before: []string{"SET sql_mode = ''"}, insert: "INSERT INTO t (id, u) VALUES (300, 5) ON DUPLICATE KEY UPDATE n = 4"},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range cases {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()

@@ -10,7 +10,7 @@ import (
 
 // A MySQL server's information_schema.PROCESSLIST cannot be read while any connection runs a text that is no UTF-8.
 func TestSessionsBesideBinaryTexts(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		binary := conn(t, g.direct)
 		ended := make(chan error, 1)

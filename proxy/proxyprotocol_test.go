@@ -60,7 +60,7 @@ const v2Header = "\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x01\x0a\x00
 
 // The address is the header's, where a header is taken, and the session works.
 func TestProxyProtocol(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newProxiedGate(t, s, 0)
 		for _, tt := range []struct{ name, from, header, host string }{
 			{"version 1", "127.0.0.1", "PROXY TCP4 192.0.2.7 127.0.0.1 5 6\r\n", "192.0.2.7"},
@@ -94,7 +94,7 @@ func TestProxyProtocol(t *testing.T) {
 // a word, within the handshake's time; a header from elsewhere is no header.
 func TestProxyProtocolRefused(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newProxiedGate(t, s, 3*time.Second)
 		conns := make(map[string]net.Conn) // all at once, since they wait for the timeout
 		for name, header := range map[string]string{
@@ -173,7 +173,7 @@ listen seqgate
 // Through a real HAProxy, which connects from 127.0.0.1, the client's own address
 // is known.
 func TestHAProxy(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newProxiedGate(t, s, 0)
 		for _, options := range []string{"send-proxy", "send-proxy-v2", "send-proxy-v2 proxy-v2-options unique-id,crc32c"} {
 			t.Run(options, func(t *testing.T) {

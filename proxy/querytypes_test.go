@@ -44,7 +44,7 @@ func TestQueryValuesOrRefused(t *testing.T) {
 		{"SELECT x/y, PI(), x/7 FROM u UNION ALL SELECT x/y, PI(), x/7 FROM u ORDER BY 1", never},
 	} {
 		t.Run(tt.query, func(t *testing.T) {
-			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+			servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 				g := newGate(t, s, gateOptions{})
 				c := conn(t, g.open(t, ""))
 				exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, a DECIMAL(40,20), b DOUBLE, c VARCHAR(100))", "CREATE TABLE native LIKE t",
@@ -84,7 +84,7 @@ func TestQueryValuesOrRefused(t *testing.T) {
 
 // Values that are ids otherwise than as text are refused by their type.
 func TestOwnIDTypesOfQueries(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, a INT)", "CREATE TABLE native LIKE t",
@@ -108,7 +108,7 @@ func TestOwnIDTypesOfQueries(t *testing.T) {
 
 // Long and binary parameters of a query arrive whole, or are refused.
 func TestQueryParamsWhole(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, b LONGBLOB)", "CREATE TABLE native LIKE t")

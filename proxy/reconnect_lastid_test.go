@@ -32,7 +32,7 @@ var looksAtLastID = []struct {
 // whichever statement looks first.
 func TestLastIDAfterLoss(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v BIGINT)",
 			"CREATE TABLE child (k INT PRIMARY KEY, parent BIGINT)", "CREATE TABLE seen (v BIGINT)", "INSERT INTO seen VALUES (0)",
@@ -112,7 +112,7 @@ func (g *gate) killIdle(t *testing.T, c *sql.Conn) {
 // A session whose LAST_INSERT_ID() was not known does not go on with another one after a loss that it was told of.
 func TestUnknownLastIDAfterLoss(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE native (id BIGINT PRIMARY KEY AUTO_INCREMENT, v BIGINT)", "CREATE TABLE t (id BIGINT PRIMARY KEY, v BIGINT)")
 		createSequence(t, g.direct, "t_seq", 1000, 100)
@@ -165,7 +165,7 @@ func (g *gate) cut(t *testing.T, c *sql.Conn, stmt string) {
 // What the statement before has left, and variables that an INSERT has set, are not taken from another connection.
 func TestLeftAfterLoss(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v BIGINT)")
 		createSequence(t, g.direct, "t_seq", 1000, 100)
@@ -197,7 +197,7 @@ func TestLeftAfterLoss(t *testing.T) {
 // The same in front of shards: whichever connection was lost, the LAST_INSERT_ID() that is seen is the session's.
 func TestRoutedLastIDAfterLoss(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		for range 2 {
 			for _, look := range []string{"SELECT LAST_INSERT_ID()", "SELECT @@identity", "SELECT LAST_INSERT_ID() FROM user WHERE n = 7 LIMIT 1",
@@ -221,7 +221,7 @@ func TestRoutedLastIDAfterLoss(t *testing.T) {
 // What sets LAST_INSERT_ID() is told apart from what only reads it.
 func TestSetsLastID(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v BIGINT)")
 		createSequence(t, g.direct, "t_seq", 1000, 100)

@@ -66,7 +66,7 @@ func TestNoReconnect(t *testing.T) {
 		"killed":                         "KILL",
 	} {
 		t.Run(name, func(t *testing.T) {
-			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+			servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 				g := newGate(t, s, gateOptions{})
 				db := g.open(t, "interpolateParams=true")
 				c, other := conn(t, db), conn(t, db)
@@ -105,7 +105,7 @@ func TestNoReconnect(t *testing.T) {
 // An idle session with nothing to lose does not notice that its server was away,
 // and values in memory need no server.
 func TestIdleReconnect(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		createSequence(t, g.direct, "s", 1, 100)
 		c := conn(t, g.open(t, ""))
@@ -131,7 +131,7 @@ func TestIdleReconnect(t *testing.T) {
 // Connections of sessions that ended are those of sessions that begin, without a
 // trace of what was done on them.
 func TestSessionsShareConnections(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{configure: func(c *proxy.Config) { c.IdleBackends = 5 }})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)")
 		createSequence(t, g.direct, "t_seq", 1000, 10)

@@ -10,7 +10,7 @@ import (
 
 // TestReferenceWritesAreTheSame holds that no UPDATE or DELETE leaves a reference table with other rows in another shard.
 func TestReferenceWritesAreTheSame(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		for _, e := range []string{"NOW(6)", "SYSDATE(6)", "CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP(6)", "CURTIME(6)", "CURDATE()", "CURRENT_DATE",
 			"LOCALTIME", "UTC_TIMESTAMP(6)", "UNIX_TIMESTAMP()", "UNIX_TIMESTAMP(NOW(6))", "MICROSECOND(NOW(6))", "UUID()", "UUID_SHORT()",

@@ -111,7 +111,7 @@ func TestRelayEqualsDirect(t *testing.T) {
 		{query: "/* a comment */ SELECT 'after'"},
 		{query: ""},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, interpolate := range []string{"", "&interpolateParams=true"} {
 			g := newGate(t, s, gateOptions{})
 			database := s.NewDatabase(t)
@@ -131,7 +131,7 @@ func TestRelayEqualsDirect(t *testing.T) {
 // Packets of more than 2^24-1 bytes pass both ways.
 func TestRelayLargePackets(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		db := g.open(t, "maxAllowedPacket=0")
 		c := conn(t, db)
@@ -161,7 +161,7 @@ func TestRelayLargePackets(t *testing.T) {
 // A statement over max_allowed_packet gets the server's own error.
 func TestRelayTooLargePacket(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		limit := value[int](t, g.direct, "SELECT @@max_allowed_packet")
 		if limit > 128<<20 {
@@ -179,7 +179,7 @@ func TestRelayTooLargePacket(t *testing.T) {
 }
 
 func TestRelayLocalInfile(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE f (id INT PRIMARY KEY, v VARCHAR(50))")
@@ -205,7 +205,7 @@ func TestRelayLocalInfile(t *testing.T) {
 
 // Logins are judged as the server judges them.
 func TestLogin(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{users: []proxy.User{
 			{Name: "app", Password: "app"}, {Name: "empty"},
 			{Name: "native", Password: "secret", Plugin: "mysql_native_password"},
@@ -239,7 +239,7 @@ func TestLogin(t *testing.T) {
 
 // Without a list of users, clients log in with their own MySQL accounts.
 func TestLoginPassThrough(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{passThrough: true})
 		name := "u" + strings.TrimPrefix(g.database, "test_")[:8]
 		exec(t, g.direct, fmt.Sprintf("CREATE USER %s@'%%' IDENTIFIED BY 'päss'", name),
@@ -263,7 +263,7 @@ func TestLoginPassThrough(t *testing.T) {
 }
 
 func TestBackendTLS(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if s.IsMariaDB() && value[string](t, s.Open(t, ""), "SELECT @@have_ssl") != "YES" {
 			t.Skip("this MariaDB has no certificate")
 		}
@@ -284,7 +284,7 @@ func TestBackendTLS(t *testing.T) {
 // which go-sql-driver is of no use: it always sends them.
 func TestPreparedStatements(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, b LONGBLOB)")
@@ -318,7 +318,7 @@ func TestPreparedStatements(t *testing.T) {
 
 // In a text of several statements each is filled, and each result told.
 func TestFillMultiStatements(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, "multiStatements=true"))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, u VARCHAR(20) UNIQUE, parent BIGINT)")
@@ -369,7 +369,7 @@ func TestFillMultiStatements(t *testing.T) {
 // (DATE and TIME), TestNoWayPastSQLPrepare, TestVersionComments, TestBulkRefused,
 // TestBulkReturning, TestMergeTables, TestDualityViews, TestKeyedRefused, TestFloatIDs, TestUserVariableOfPreparedAndTrigger.
 func TestRefusedForms(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)", "CREATE TABLE plain (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)",
@@ -418,7 +418,7 @@ func TestRefusedForms(t *testing.T) {
 
 // Tables and sequences made while seqgate runs are seen at once.
 func TestNewTablesAreSeen(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)", "INSERT INTO t (v) VALUES (1)")
@@ -449,7 +449,7 @@ func TestNewTablesAreSeen(t *testing.T) {
 }
 
 func TestNextValue(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		for _, params := range []string{"", "interpolateParams=true"} {
 			c := conn(t, g.open(t, params))

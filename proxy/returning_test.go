@@ -57,7 +57,7 @@ type returned struct {
 // leaves behind on a native column.
 func TestReturning(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MySQL has no RETURNING")
 		}

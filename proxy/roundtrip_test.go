@@ -10,7 +10,7 @@ import (
 // A filled INSERT costs the server one statement, as a native one does: what
 // seqgate asks for itself is asked once.
 func TestStatementsPerInsert(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
@@ -46,7 +46,7 @@ func TestStatementsPerInsert(t *testing.T) {
 // An INSERT that reads what the statement before it left behind gets that, also
 // when it is the first one of a session or follows a SET.
 func TestRowCountInInsert(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 0), (2, 0), (3, 0)",
 			"CREATE TABLE audit (n INT, id BIGINT PRIMARY KEY AUTO_INCREMENT)")

@@ -11,7 +11,7 @@ import (
 
 // Clients are not told of seqgate's own account, whenever it is that a server refuses it.
 func TestOwnAccountIsNotTold(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const account = "seqgate_own_account"
 		var databases []string
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(c *proxy.Config) {

@@ -160,7 +160,7 @@ func TestRoutedOldCommands(t *testing.T) {
 
 // Prepared statements have to do with the session as texts have.
 func TestRoutedPreparedVariables(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := usersOf(t, g)
 		c := conn(t, g.open(t, "customer", ""))

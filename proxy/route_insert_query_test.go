@@ -60,7 +60,7 @@ func checkSelected(t *testing.T, g *shardedGate, tt insertRow) {
 
 // Values of all types are stored as they were.
 func TestShardedInsertSelectValues(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const columns = "(id BIGINT PRIMARY KEY, i INT, u BIGINT UNSIGNED, d DECIMAL(20,5), r DOUBLE, c VARCHAR(20) CHARACTER SET utf8mb4, x VARBINARY(20), b BLOB," +
 			" t TEXT CHARACTER SET latin1, day DATE, at DATETIME(6), took TIME(3), y YEAR, bits BIT(12), e ENUM('a','é') CHARACTER SET utf8mb4, j JSON)"
 		vschema := strings.Replace(insertVSchema, `"plain": {`, `"kinds": {"column_vindexes": [{"column": "id", "name": "hash"}]}, "plain": {`, 1)
@@ -90,7 +90,7 @@ func TestShardedInsertSelectValues(t *testing.T) {
 // Over servers, values are what INSERT ... SELECT within one server makes of them, by
 // their types.
 func TestShardedInsertSelectTypes(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		const columns = "z INT(8) ZEROFILL, d DOUBLE, b BIT(20), b64 BIT(64), y YEAR, bi BIGINT UNSIGNED, t VARCHAR(64)"
 		for _, db := range g.shards {

@@ -25,7 +25,7 @@ func TestShardedInsertStored(t *testing.T) {
 			"la": {"column_vindexes": [{"column": "k", "name": "xx"}]},
 			"vb": {"column_vindexes": [{"column": "k", "name": "xx"}]},
 			"bi": {"column_vindexes": [{"column": "k", "name": "xx"}]}}}}}`
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{vschema: schema},
 			"CREATE TABLE num (k BIGINT, v INT)", "CREATE TABLE loose (k VARCHAR(64), v INT) CHARSET utf8mb4", "CREATE TABLE vc (k VARCHAR(3), v INT)", "CREATE TABLE ch (k CHAR(8), v INT)",
 			"CREATE TABLE da (k DATE, v INT)", "CREATE TABLE dt (k DATETIME(2), v INT)", "CREATE TABLE de (k DECIMAL(10,2), v INT)", "CREATE TABLE en (k ENUM('a','b','c'), v INT)",

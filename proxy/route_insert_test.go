@@ -214,7 +214,7 @@ var insertRows = []insertRow{
 
 // Each row of section C of the reference cases that is one statement.
 func TestShardedInsert(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		shards := []int{2}
 		if s.IsMariaDB() {
 			shards = append(shards, 4)
@@ -289,7 +289,7 @@ func TestShardedInsertInTransaction(t *testing.T) {
 
 // With transactions that commit in two phases all is the same.
 func TestShardedInsertXA(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := newInsertGateWith(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) { cfg.XA = cfg.Keyspaces["main"] }})
 		exec(t, c, "insert into user(id,name) values(1,'a'),(4,'b')", "insert into user(name) values('c')")
 		_, err := c.ExecContext(t.Context(), "insert into user(id,name) values(2,'x'),(4,'dup'),(6,'y')")
@@ -315,7 +315,7 @@ func TestShardedInsertRollback(t *testing.T) {
 
 // C14: MySQL's row alias.
 func TestShardedInsertRowAlias(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := newInsertGate(t, s, 2)
 		_, err := c.ExecContext(t.Context(), "insert into ux(name,n) values('a',1),('b',2),('c',3),('d',4) as new on duplicate key update n=new.n")
 		if errno(err) == 1064 {
@@ -560,7 +560,7 @@ func rawExec(t testing.TB, c *client.Conn, query string) (a answer) {
 // What a client is told of random statements of several rows is what one server with
 // AUTO_INCREMENT tells: of new ids, that they are those of the same rows.
 func TestShardedInsertAnswers(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, n := range []int{2, 4} {
 			t.Run(fmt.Sprint(n), func(t *testing.T) { compareAnswers(t, s, n) })
 		}
@@ -677,7 +677,7 @@ func TestReferenceInsertAnswer(t *testing.T) {
 
 // A RETURNING that is refused uses up no ids.
 func TestShardedInsertReturningKeepsIDs(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		if !strings.Contains(value[string](t, g.direct, "SELECT VERSION()"), "MariaDB") {

@@ -11,7 +11,7 @@ import (
 // An INSERT into a table of an unsharded keyspace never reads a table of its server that
 // has the name of one of another keyspace: in customer, user is customer.user.
 func TestUnshardedInsertForeignNames(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.shards[0], userValues+"(1, 'a', 10)")
 		exec(t, g.direct, "CREATE TABLE ua (id BIGINT PRIMARY KEY AUTO_INCREMENT, val VARCHAR(64))",
@@ -62,7 +62,7 @@ func TestUnshardedInsertForeignNames(t *testing.T) {
 
 // A prepared INSERT finds its table as the text does.
 func TestPreparedInsertUnqualified(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE ua (id BIGINT PRIMARY KEY, val VARCHAR(64))")
 		inCustomer := g.open(t, "customer", "")

@@ -11,7 +11,7 @@ import (
 
 // SHOW WARNINGS has those of all shards, also once the statement is committed.
 func TestRoutedWarningsOfWrites(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		exec(t, c, "INSERT INTO user (id, name) VALUES (1, 'x'), (2, 'y'), (3, 'z'), (4, 'a')", "SET sql_mode = ''")
@@ -30,7 +30,7 @@ func TestRoutedWarningsOfWrites(t *testing.T) {
 
 // What prepared statements set in an unsharded keyspace is set on all shards.
 func TestRoutedPreparedSetsVariables(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE n (id INT PRIMARY KEY, v INT)", "INSERT INTO n VALUES (1, 1)", "CREATE PROCEDURE p(IN a INT, OUT b INT) SET b = a * 2")
 		c := conn(t, g.open(t, "main", ""))
@@ -81,7 +81,7 @@ func TestRoutedRowCountOfErrors(t *testing.T) {
 
 // The id of a lock's holder, or of a process list, is that of CONNECTION_ID() beside it.
 func TestRoutedIDOfLock(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		exec(t, c, "DO GET_LOCK('used', 1)")
@@ -100,7 +100,7 @@ func TestRoutedIDOfLock(t *testing.T) {
 
 // The reports of maintenance statements have the rows of all shards.
 func TestRoutedReports(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		for _, q := range []string{"ANALYZE TABLE user", "OPTIMIZE TABLE user", "ANALYZE TABLE user, child"} {

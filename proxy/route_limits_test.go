@@ -9,7 +9,7 @@ import (
 
 // sql_select_limit is of the rows that the client gets, not of what each shard gives.
 func TestRoutedSelectLimit(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		for id := 1; id <= 8; id++ {
@@ -44,7 +44,7 @@ func TestRoutedSelectLimit(t *testing.T) {
 
 // What INSERT ... SELECT copies does not go through the character set of results.
 func TestRoutedInsertSelectKeepsText(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		for _, shard := range g.shards {
 			exec(t, shard, "ALTER TABLE user MODIFY name VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",

@@ -9,7 +9,7 @@ import (
 
 // What a table of an unsharded keyspace is called is not taken for a keyspace.
 func TestRoutedTableNamedAsKeyspace(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		other := s.NewDatabase(t)
 		c, n := conn(t, g.open(t, "main", "")), conn(t, s.Open(t, other))

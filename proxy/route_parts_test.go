@@ -24,7 +24,7 @@ func TestRoutedPartsChain(t *testing.T) {
 		"CREATE SEQUENCE main.zz; DROP SEQUENCE main.zz", "INSERT INTO main.ua (id) VALUES (NULL)", "ANALYZE TABLE user",
 		"PREPARE p FROM 'SELECT 1'", "TRUNCATE TABLE child",
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE ua (id BIGINT PRIMARY KEY)")
 		exec(t, conn(t, g.open(t, "customer", "")), "INSERT INTO user (id, name) VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')")

@@ -35,7 +35,7 @@ func (g *shardedGate) setVSchema(t *testing.T, text string) {
 // A prepared statement belongs to the keyspace that was the current one then, also where it is judged anew at each
 // execution.
 func TestRoutedPreparedKeyspace(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE user (id BIGINT PRIMARY KEY, name VARCHAR(64))", "INSERT INTO user VALUES (1, 'of main'), (2, 'of main')")
 		for _, query := range []string{
@@ -63,7 +63,7 @@ func TestRoutedPreparedKeyspace(t *testing.T) {
 
 // So it does as to another database of an unsharded keyspace's server, also when it is prepared anew.
 func TestRoutedPreparedDatabase(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		other := s.NewDatabase(t)
 		exec(t, s.Open(t, other), "CREATE TABLE notes (id INT PRIMARY KEY, v VARCHAR(20))", "INSERT INTO notes VALUES (1, 'other')")
@@ -93,7 +93,7 @@ func TestRoutedPreparedDatabase(t *testing.T) {
 
 // A prepared USE, which MariaDB knows, has that server's effect: none, unless it is executed where it was prepared.
 func TestRoutedPreparedUse(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MySQL does not prepare USE")
 		}
@@ -121,7 +121,7 @@ func TestRoutedPreparedUse(t *testing.T) {
 
 // A statement whose table is not in the vschema any more fails at each execution, and runs again when that is back.
 func TestRoutedPreparedWithoutTable(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const user = `"user": {"column_vindexes": [{"column": "id", "name": "hash"}], "auto_increment": {"column": "id", "sequence": "main.user_seq"}},`
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
@@ -147,7 +147,7 @@ func TestRoutedPreparedWithoutTable(t *testing.T) {
 
 // A COM_STMT_PREPARE leaves what the statement before left for ROW_COUNT() and FOUND_ROWS(), as a server's does.
 func TestRoutedPreparedCounts(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := g.onEach(t)
 		other := s.NewDatabase(t)

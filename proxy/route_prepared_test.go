@@ -60,7 +60,7 @@ func execArgs(t testing.TB, db execer, query string, args ...any) (affected, id 
 
 // With users 1 to 8 in four shards, prepared reads answer as one server does.
 func TestRoutedPreparedReads(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		for id := range 8 {
@@ -108,7 +108,7 @@ func TestRoutedPreparedReads(t *testing.T) {
 
 // A statement that stays prepared is executed on whichever shards its values say.
 func TestRoutedPreparedStatement(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		prepare := func(query string) *sql.Stmt {
@@ -191,7 +191,7 @@ func TestRoutedPreparedStatement(t *testing.T) {
 
 // SQL's PREPARE is for statements that run on one connection whatever their values are.
 func TestRoutedPrepareSQL(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE ua (id BIGINT PRIMARY KEY, v VARCHAR(20))")
 		exec(t, g.shards[1], "INSERT INTO user (id, name) VALUES (4, 'd')")
@@ -229,7 +229,7 @@ func TestRoutedPrepareSQL(t *testing.T) {
 
 // Functions of the session give in a prepared statement what they give in a text.
 func TestRoutedPreparedSession(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		prepare := func(query string) func(args ...any) []string {
@@ -283,7 +283,7 @@ func TestRoutedPreparedSession(t *testing.T) {
 // Whether an id is open is decided at each execution, and each row goes to the shard of
 // its id (reference cases C24, B31, B32).
 func TestRoutedPreparedIDs(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		one, err := c.PrepareContext(t.Context(), "INSERT INTO user (id, name) VALUES (?, ?)")
@@ -340,7 +340,7 @@ func TestRoutedPreparedIDs(t *testing.T) {
 // A statement stays what it was when it was prepared: in its keyspace, and by the vschema
 // of its execution.
 func TestRoutedPreparedStays(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 4, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE user (id BIGINT PRIMARY KEY, name VARCHAR(64))")
 		c := conn(t, g.open(t, "customer", ""))

@@ -63,7 +63,7 @@ func wireGate(t *testing.T, s *servertest.Server) (*shardedGate, *bulkClient) {
 
 // A client tells types once, though each shard may see the statement for the first time.
 func TestRoutedTypesOnce(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		_, c := wireGate(t, s)
 		read := c.prepareRows("SELECT name FROM user WHERE id = ?")
 		for id := range 8 {
@@ -82,7 +82,7 @@ func TestRoutedTypesOnce(t *testing.T) {
 
 // A cursor is open on the shard that ran its statement, and rows are fetched from there.
 func TestRoutedCursor(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := wireGate(t, s)
 		exec(t, g.shards[3], "INSERT INTO child (cid, user_id, v) VALUES (1, 4, 'a'), (2, 4, 'b'), (3, 4, 'c')")
 		read := c.prepareRows("SELECT v FROM child WHERE user_id = ? ORDER BY cid")
@@ -130,7 +130,7 @@ func TestRoutedCursor(t *testing.T) {
 // Values that are sent ahead reach the shard that executes the statement, whatever
 // becomes of it.
 func TestRoutedLongData(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		_, c := wireGate(t, s)
 		ahead := func(stmt []byte, param byte, text string) {
 			c.send(append(append(append([]byte{protocol.COM_STMT_SEND_LONG_DATA}, stmt...), param, 0), text...)...)
@@ -168,7 +168,7 @@ func TestRoutedLongData(t *testing.T) {
 // Commands that name no statement, or are malformed, fail as a server's, and the session
 // goes on.
 func TestRoutedStatementErrors(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := wireGate(t, s)
 		native := dialBulk(t, g.addr, "customer:-40", 0)
 		read := c.prepareRows("SELECT name FROM user WHERE id = ?")
@@ -229,7 +229,7 @@ func TestRoutedStatementErrors(t *testing.T) {
 // A statement outlives the connections that it was prepared on. One that is under way
 // when its connection ends may fail, and goes on with another.
 func TestRoutedPreparedReconnect(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := wireGate(t, s)
 		read := c.prepareRows("SELECT name FROM user WHERE id = ?")
 		update := c.prepare("UPDATE user SET age = ? WHERE id = ?")
@@ -256,7 +256,7 @@ func TestRoutedPreparedReconnect(t *testing.T) {
 
 // A prepared statement is closed on no connection that the session has given back, to others, since it was prepared.
 func TestRoutedCloseBehindLoss(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) { cfg.IdleBackends = 0 }})
 		c := dialBulk(t, g.addr, "customer", 0)
 		c.query("INSERT INTO user (id, name) VALUES (1, 'a'), (4, 'd')")
@@ -294,7 +294,7 @@ func endOthers(t *testing.T, db *sql.DB) {
 // The commands that have no answer are ignored when they are about no statement, as both servers do: the session goes
 // on, and its transaction.
 func TestRoutedSilentUnknown(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		for _, code := range []byte{protocol.COM_STMT_CLOSE, protocol.COM_STMT_SEND_LONG_DATA} {
 			for _, body := range []string{"\x63\x00\x00\x00\x00\x00xyz", "\x63\x00\x00\x00\x00\x00"} {

@@ -21,7 +21,7 @@ func (g *shardedGate) sameRef(t *testing.T, after, query string) {
 // A reference table has the same rows in all shards: what each would compute for itself
 // is refused.
 func TestReferenceComputed(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		for _, shard := range g.shards {
 			exec(t, shard, "DROP TABLE ref", "CREATE TABLE ref (id BIGINT PRIMARY KEY, v VARCHAR(64), n INT DEFAULT 5, e VARCHAR(9) DEFAULT 'uuid()', k INT DEFAULT (1 + 1),"+
@@ -65,7 +65,7 @@ func TestReferenceComputed(t *testing.T) {
 
 // Ids that each shard would count for itself are refused, those of a client are not.
 func TestReferenceAutoIncrement(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		for _, shard := range g.shards {
 			exec(t, shard, "ALTER TABLE ref MODIFY id BIGINT AUTO_INCREMENT")
@@ -84,7 +84,7 @@ func TestReferenceAutoIncrement(t *testing.T) {
 // Writers that meet have one order on all shards: none of them is in a deadlock, and the
 // last one is the same everywhere.
 func TestReferenceWritersMeet(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		first := conn(t, g.open(t, "customer", ""))
 		exec(t, first, "INSERT INTO ref (id, v) VALUES (1, '')")

@@ -40,7 +40,7 @@ func refuses(t *testing.T, c execer, want uint16, statements ...string) {
 // A variable is on each shard what it is natively on one server, with its type and
 // character set, whichever statement set it.
 func TestRoutedVariables(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := usersOf(t, g)
 		sets := []string{
@@ -91,7 +91,7 @@ func columnTypeOf(t *testing.T, c *sql.Conn, query string) string {
 
 // System variables of the session follow it to each shard.
 func TestRoutedSettings(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := usersOf(t, g)
 		isolation := "@@transaction_isolation"
@@ -192,7 +192,7 @@ func TestRoutedSettingsAreBounded(t *testing.T) {
 
 // The functions of a session give what they give on one server.
 func TestRoutedSessionFunctions(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := usersOf(t, g)
 		c := conn(t, g.open(t, "customer", "interpolateParams=true"))
@@ -255,7 +255,7 @@ func count(t *testing.T, c *sql.Conn, query string) (n int) {
 
 // LAST_INSERT_ID() goes with the session from shard to shard.
 func TestRoutedLastInsertID(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := usersOf(t, g)
 		exec(t, g.direct, "CREATE TABLE native (id INT PRIMARY KEY AUTO_INCREMENT, v INT)", "INSERT INTO native VALUES (77, 0)")
@@ -357,7 +357,7 @@ func TestRoutedRefusals(t *testing.T) {
 
 // An unsharded keyspace beside a sharded one is as without it.
 func TestUnshardedBesideSharded(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE ua (id BIGINT PRIMARY KEY, v VARCHAR(32))", "CREATE PROCEDURE p(OUT x INT) SET x = 5, @y = 6")
 		for _, login := range []string{"main", g.database, "customer"} {
@@ -390,7 +390,7 @@ func TestUnshardedBesideSharded(t *testing.T) {
 
 // Sequences are found from all keyspaces.
 func TestRoutedSequences(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		last := int64(0)
@@ -466,7 +466,7 @@ func TestRoutedKill(t *testing.T) {
 
 // Several statements in one text see what those before them did to the session.
 func TestRoutedStatementsInOneText(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := usersOf(t, g)
 		c := conn(t, g.open(t, "customer", "multiStatements=true"))

@@ -11,7 +11,7 @@ import (
 
 // Drivers go by the flag of a transaction that each answer has.
 func TestRoutedTellsOfTransaction(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := g.onEach(t)
 		for _, home := range []string{"customer", "main"} {

@@ -12,7 +12,7 @@ import (
 // A client that reads steadily gets all rows of several shards, however long the last of them waits for their turn.
 func TestSlowReaderOfSeveralShards(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const rows = 60 // of more than all buffers between them hold
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
@@ -35,7 +35,7 @@ func TestSlowReaderOfSeveralShards(t *testing.T) {
 // The timeout that seqgate sets for that is no client's to see.
 func TestWriteTimeoutOfSeveralShards(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		check := func(want int) {

@@ -62,7 +62,7 @@ func TestRoutedParts(t *testing.T) {
 
 // Version comments, as dumps have them, are read as the servers read them.
 func TestRoutedVersionComments(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		exec(t, c, "/*!40101 SET @saved = @@sql_mode */", "/*!999999 nonsense */ INSERT INTO user (name) VALUES ('a')",
@@ -78,7 +78,7 @@ func TestRoutedVersionComments(t *testing.T) {
 
 // What no server understands gets the server's own error.
 func TestRoutedSyntaxError(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", ""))
 		for statement, want := range map[string]uint16{

@@ -20,7 +20,7 @@ const sameServerVSchema = `{"keyspaces": {
 // A sequenced table of another keyspace gets its ids also where that keyspace has its server under another address.
 func TestSameServerOtherAddress(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{via: localhost(t, s), vschema: sameServerVSchema})
 		const columns = " (id BIGINT AUTO_INCREMENT PRIMARY KEY, a INT)"
 		exec(t, g.direct, "CREATE TABLE t"+columns, "CREATE TABLE plain"+columns, "UPDATE t_seq SET next_id = 1000000")
@@ -45,7 +45,7 @@ func TestSameServerOtherAddress(t *testing.T) {
 // Where it cannot be known whether the other keyspace's server is the session's, nothing is written without its id.
 func TestSameServerUnknown(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{via: localhost(t, s), vschema: sameServerVSchema, configure: func(cfg *proxy.Config) {
 			dead, err := sql.Open("mysql", "app:app@tcp(127.0.0.1:1)/"+cfg.Keyspaces["main"].Database)
 			if err != nil {

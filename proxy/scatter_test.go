@@ -10,7 +10,7 @@ import (
 
 // TestContradictingKeys holds that two keys of joined tables, as of an ownership check, give no rows and end nothing.
 func TestContradictingKeys(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		const query = "SELECT u.id, c.cid FROM user u %sJOIN child c ON u.id = c.user_id %s u.id = %s AND c.user_id = %s"
 		b.exec(t, "BEGIN", "UPDATE user SET n = 77 WHERE id = 3")
@@ -28,7 +28,7 @@ func TestContradictingKeys(t *testing.T) {
 
 // TestWindowsOfSubqueries holds that no shard counts its rows alone where a subquery counts them all.
 func TestWindowsOfSubqueries(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		for _, inner := range []string{
 			"SELECT user_id, ROW_NUMBER() OVER (ORDER BY cid) FROM child",
@@ -46,7 +46,7 @@ func TestWindowsOfSubqueries(t *testing.T) {
 // TestKeysOfUnknownTypes holds that rows are found by their key however it is written, where the vschema does not tell the
 // column's type.
 func TestKeysOfUnknownTypes(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBeside(t, s)
 		for i := range 9 {
 			b.exec(t, fmt.Sprintf("INSERT INTO xi (k, v) VALUES (%d, %[1]d)", i), fmt.Sprintf("INSERT INTO xd (k, v) VALUES ('2020-01-%02d', %[1]d)", i+1))
@@ -77,7 +77,7 @@ func TestKeyTypeChanges(t *testing.T) {
 
 // TestOuterAggregates holds that an aggregate of the whole SELECT is none of a shard's rows, wherever it stands.
 func TestOuterAggregates(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		b.refused(t, "SELECT (SELECT SUM(u.age)) FROM user u", "SELECT (SELECT SUM(age)) FROM user",
 			"SELECT (SELECT COUNT(u.id) FROM ref r WHERE r.id = 1) AS c FROM user u",
@@ -92,7 +92,7 @@ func TestOuterAggregates(t *testing.T) {
 
 // TestCommentsAreNotRead holds that no comment is read that the servers do not.
 func TestCommentsAreNotRead(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		newBesideUsers(t, s).same(t, "SELECT /*T! DISTINCT */ n FROM user", "SELECT n FROM user /*T! WHERE id = 3 */", "SELECT n FROM user /*T! LIMIT 3 */",
 			"SELECT n FROM user WHERE id = 3 /*T! OR 1=1 */", "SELECT /*T![x] SUM(n), */ n FROM user", "SELECT /*+ NO_SUCH_HINT(1) */ n FROM user ORDER BY n",
 			"SELECT n, /* n, */ COUNT(*) FROM user GROUP BY n -- , id\n ORDER BY n # DESC")
@@ -101,7 +101,7 @@ func TestCommentsAreNotRead(t *testing.T) {
 
 // TestGroupNames holds that GROUP BY takes a column before the alias that hides it, and constants as they are.
 func TestGroupNames(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		b.same(t, "SELECT n AS id, COUNT(*) FROM user WHERE id IN (1, 4) GROUP BY id", "SELECT n % 2 AS id, COUNT(*) FROM user WHERE id IN (1, 4) GROUP BY id",
 			"SELECT n AS id, SUM(age) FROM user WHERE age IN (10, 40) GROUP BY id ORDER BY 2 DESC",
@@ -122,7 +122,7 @@ func TestGroupNames(t *testing.T) {
 
 // TestNullKeys holds that a key which is NULL has part in NOT IN and <=> of other shards' rows.
 func TestNullKeys(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBeside(t, s)
 		b.exec(t, "INSERT INTO strkey (id, email) VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, NULL)", "INSERT INTO str2 (id, email) VALUES (1, 'a'), (9, 'c'), (10, NULL)")
 		b.refused(t, "SELECT * FROM strkey WHERE email NOT IN (SELECT email FROM str2 WHERE id > 8)",
@@ -134,7 +134,7 @@ func TestNullKeys(t *testing.T) {
 
 // TestValuesOfOtherColumns holds that a constant that a YEAR or an ENUM is equal to is none for a key that is equal to it.
 func TestValuesOfOtherColumns(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		for y := 1; y <= 12; y++ {
 			b.exec(t, fmt.Sprintf("INSERT INTO ref VALUES (%d, 'x', %d, '1')", 3000+y, 2020+y), fmt.Sprintf("INSERT INTO user (id, name) VALUES (%d, 'y')", 2020+y))

@@ -17,7 +17,7 @@ import (
 // eachWithoutSequences runs a test on the servers that have no sequences of their own.
 func eachWithoutSequences(t *testing.T, f func(t *testing.T, s *servertest.Server)) {
 	t.Helper()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if strings.Contains(s.Version, "MariaDB") {
 			t.Skip("MariaDB has its own CREATE SEQUENCE")
 		}
@@ -203,7 +203,7 @@ func TestSequenceMadeAnew(t *testing.T) {
 }
 
 func TestAlterSequence(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		createSequence(t, g.direct, "s", 1, 10)
@@ -243,7 +243,7 @@ func TestAlterSequence(t *testing.T) {
 }
 
 func TestDropSequenceThatFills(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, declared := range []bool{false, true} {
 			t.Run(fmt.Sprintf("vschema %v", declared), func(t *testing.T) {
 				o := gateOptions{}
@@ -293,7 +293,7 @@ func texts(t *testing.T, c *sql.Conn, query string) (all []string) {
 }
 
 func TestShowSequences(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, "multiStatements=true"))
 		exec(t, c, "CREATE SEQUENCE b", "CREATE TABLE t (a INT)")
@@ -322,7 +322,7 @@ func TestShowSequences(t *testing.T) {
 
 // MariaDB's own sequences stay its own.
 func TestServerSequences(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !strings.Contains(s.Version, "MariaDB") {
 			t.Skip("the server has no sequences")
 		}
@@ -346,7 +346,7 @@ func TestServerSequences(t *testing.T) {
 
 // ALTER SEQUENCE changes what it names, and tells of the numbers that it refuses.
 func TestAlterSequenceComment(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		createSequence(t, g.direct, "s", 1, 10)

@@ -75,7 +75,7 @@ const rowsOfUA = "SELECT COALESCE(GROUP_CONCAT(CONCAT(id, '/', COALESCE(val, 'NU
 
 func TestSequenceCasesB(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for name, tt := range casesB {
 			t.Run(name, func(t *testing.T) {
 				_, c := newCasesGate(t, s)
@@ -103,7 +103,7 @@ func TestSequenceCasesB(t *testing.T) {
 
 // The rows B33 to B39, about what a session keeps.
 func TestSequenceCasesBSessions(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := newCasesGate(t, s)
 		t.Run("B33", func(t *testing.T) {
 			exec(t, c, "begin", "insert into ua(val) values('a')", "rollback", "insert into ua(val) values('a')")
@@ -184,7 +184,7 @@ func TestOpenValues(t *testing.T) {
 		"NO_BACKSLASH_ESCAPES":  {"SET sql_mode = 'NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES'"},
 		"NO_AUTO_VALUE_ON_ZERO": {"SET sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')"}, "HIGH_NOT_PRECEDENCE": {"SET sql_mode = 'HIGH_NOT_PRECEDENCE,STRICT_ALL_TABLES'"},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for name, session := range modes {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -76,7 +76,7 @@ func refuseOn(t *testing.T, shard *sql.DB) {
 // transaction, whose earlier work stays.
 func TestFailedStatementOverShards(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for bad := range 2 {
 			t.Run(fmt.Sprintf("shard %d", bad), func(t *testing.T) { testFailedStatement(t, s, bad) })
 		}
@@ -140,7 +140,7 @@ func TestTransactionLosesAShard(t *testing.T) {
 	t.Parallel()
 	for _, then := range []string{"COMMIT", "INSERT INTO user (id) VALUES (%d)", "SELECT * FROM user", "SAVEPOINT a"} {
 		t.Run(then, func(t *testing.T) {
-			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+			servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 				for lost := range 2 {
 					g := newShardedGate(t, s, 2, gateOptions{})
 					ids := g.onEach(t)
@@ -170,7 +170,7 @@ func TestTransactionLosesAShard(t *testing.T) {
 // A session outside of a transaction goes on when the connection to a shard was lost.
 func TestIdleShardConnIsReplaced(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		ids := g.onEach(t)
 		c := conn(t, g.open(t, "customer", ""))

@@ -9,7 +9,7 @@ import (
 )
 
 func TestShowSeqgate(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: `{"keyspaces": {"main": {"tables": {"s": {"type": "sequence"},
 			"t": {"auto_increment": {"column": "id", "sequence": "s"}}}}}}`})
 		c := conn(t, g.open(t, ""))
@@ -77,7 +77,7 @@ func TestShowSeqgate(t *testing.T) {
 
 // One sees the sessions of one's own user, with what the server says of them.
 func TestShowSessions(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{passThrough: true})
 		exec(t, g.direct, "DROP USER IF EXISTS session_other", "CREATE USER session_other IDENTIFIED BY 'x'", "GRANT SELECT ON "+g.database+".* TO session_other")
 		t.Cleanup(func() { _, _ = g.direct.Exec("DROP USER session_other") })

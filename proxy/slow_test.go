@@ -31,7 +31,7 @@ func (g *gate) slowLines() []string {
 
 // Slow statements are logged without their values, as text and prepared, on one shard and on several.
 func TestSlowStatements(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(c *proxy.Config) { c.SlowStatement = time.Nanosecond }})
 		c := conn(t, g.open(t, "customer", ""))
 		exec(t, c, "INSERT INTO user (name) VALUES ('MARKER1'), ('MARKER2'), ('MARKER3')")
@@ -65,7 +65,7 @@ func TestSlowStatements(t *testing.T) {
 
 // At info and above the log has no value of a statement, whatever goes wrong with it, and with what is slow logged.
 func TestLogHasNoValues(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const marker = "m4rker"
 		g := newGate(t, s, gateOptions{onExplicit: proxy.ExplicitWarn, configure: func(c *proxy.Config) { c.SlowStatement = time.Nanosecond }})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v VARCHAR(40) UNIQUE)")

@@ -89,7 +89,7 @@ func TestNoWayPastSQLPrepare(t *testing.T) {
 		{name: "system variable", query: "INSERT users VALUES (@@auto_increment_offset, 'x')", errno: refused},
 		{name: "variable beside ROW_COUNT()", session: []string{"SET @x = 7"}, query: "INSERT users VALUES (@x, ROW_COUNT())", errno: refused},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
 			if tt.mariadb && !s.IsMariaDB() {
 				continue

@@ -59,7 +59,7 @@ func TestInsertIDsOfSQLPrepare(t *testing.T) {
 			return []string{set}, "EXECUTE IMMEDIATE " + quote(tt.stmt) + using
 		}},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, form := range forms {
 			if form.mariadb && !s.IsMariaDB() {
 				continue
@@ -147,7 +147,7 @@ func TestSQLPrepareLife(t *testing.T) {
 			"EXECUTE IMMEDIATE @p USING NULL, 'b', 'c'", "EXECUTE IMMEDIATE @p USING 7, 'd', 'e'", "EXECUTE IMMEDIATE @p USING 7, 'd'", "EXECUTE IMMEDIATE 'DO 1'",
 			"DO 1; EXECUTE IMMEDIATE 'INSERT INTO users (u) VALUES (?)' USING 'f'"}, "7/d,1000000/it's,1000001/b,1000002/c,1000003/e,1000004/f"},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
 			if tt.mariadb && !s.IsMariaDB() {
 				continue
@@ -179,7 +179,7 @@ func TestSQLPrepareLife(t *testing.T) {
 
 // A keyed sequence is told of literal keys; a placeholder's value is not known.
 func TestSQLPrepareKeyed(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newKeyedGate(t, s, "BIGINT")
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "PREPARE p FROM 'INSERT INTO messages (user_id, body) VALUES (7, ?), (8, ''b'')'", "SET @a = 'a', @k = 7", "EXECUTE p USING @a", "EXECUTE p USING @a",
@@ -195,7 +195,7 @@ func TestSQLPrepareKeyed(t *testing.T) {
 
 // MySQL takes ids in user variables only, of which a session gets so many.
 func TestSQLPrepareOfManyRows(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		rows := func(n int) string {
@@ -218,7 +218,7 @@ func TestSQLPrepareOfManyRows(t *testing.T) {
 
 // COM_RESET_CONNECTION forgets what SQL's PREPARE prepared.
 func TestSQLPrepareReset(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		c, err := client.Connect(g.addr, gateUser, gatePassword, g.database)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 // A column with the name of a function is no reason to take a call of that for it.
 func TestReferenceColumnNamedAsFunction(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		for _, shard := range g.shards {
 			exec(t, shard, "DROP TABLE ref", "CREATE TABLE ref (id BIGINT PRIMARY KEY, uuid VARCHAR(64))", "INSERT INTO ref VALUES (1, 'a')")
@@ -31,7 +31,7 @@ func TestReferenceColumnNamedAsFunction(t *testing.T) {
 // were changed past seqgate.
 func TestPlansFollowColumns(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		c := conn(t, g.open(t, "customer", "sql_mode=%27%27"))
 		for _, ids := range g.onEach(t) {

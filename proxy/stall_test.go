@@ -72,7 +72,7 @@ func stall(t *testing.T, s *servertest.Server, act func(g *gate, c net.Conn)) *g
 // A client that does not read its answer, or does not send what it has begun, ends
 // when its time is over.
 func TestStalledClient(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		t.Run("result unread", func(t *testing.T) {
 			stall(t, s, func(_ *gate, c net.Conn) {
 				send(t, c, queryPacket(s, "SELECT REPEAT('x', 100000) FROM information_schema.columns"))
@@ -111,7 +111,7 @@ func TestStalledClient(t *testing.T) {
 // A client that is merely slow, or has nothing to say for a long time, lives on.
 func TestSlowClient(t *testing.T) {
 	const timeout, longer = 3 * time.Second, 3500 * time.Millisecond
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{timeout: timeout})
 		var clients sync.WaitGroup
 		defer clients.Wait()
@@ -176,7 +176,7 @@ func leave(t *testing.T, g *gate, s *servertest.Server, commands ...string) {
 // seqgate: a wait that looks for its client ends, all other commands are executed.
 func TestClientLeaves(t *testing.T) {
 	t.Parallel()
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (a INT)")
 		holder := conn(t, g.direct)
@@ -196,7 +196,7 @@ func TestClientLeaves(t *testing.T) {
 
 // A transaction is open, but its client waits: the server's end shows at once.
 func TestServerEndsInTransaction(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		for _, params := range []string{"", "tls=skip-verify"} {
 			c := conn(t, g.open(t, params))

@@ -60,7 +60,7 @@ const userTable = "CREATE TABLE user (id BIGINT PRIMARY KEY AUTO_INCREMENT, name
 // A syntax error in an INSERT that needs ids is the server's own, of the client's text.
 func TestSyntaxErrorsOfInserts(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		native, through := conn(t, openDSN(t, nativeDSN(s, s.NewDatabase(t), ""))), conn(t, g.open(t, ""))
 		exec(t, native, userTable)
@@ -83,7 +83,7 @@ func TestSyntaxErrorsOfInserts(t *testing.T) {
 // The same in front of shards.
 func TestSyntaxErrorsOfShardedInserts(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		native := conn(t, openDSN(t, nativeDSN(s, s.NewDatabase(t), "")))
 		exec(t, native, userTable)

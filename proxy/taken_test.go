@@ -67,7 +67,7 @@ func TestIDsTaken(t *testing.T) {
 			{"unknown function", 1, 1, func() run { return text("INSERT INTO t (a) VALUES (LEAST(%d, 7))") }},
 		} {
 			t.Run(tt.name+" "+column, func(t *testing.T) {
-				servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+				servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 					_, c := takenGate(t, s, column, 5, 700)
 					insert, failed := tt.insert(), 0
 					const runs = 20
@@ -94,7 +94,7 @@ func TestIDsTaken(t *testing.T) {
 // What the client sees of a statement that was run again is that of the second run.
 func TestIDsTakenAnswer(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		_, c := takenGate(t, s, "BIGINT PRIMARY KEY", 2, 500)
 		result, err := c.ExecContext(t.Context(), "INSERT INTO t (a, u) VALUES (1, 1), (2, 2)")
 		if err != nil {
@@ -123,7 +123,7 @@ func TestIDsTakenAnswer(t *testing.T) {
 // A statement is not run again where somebody could see that.
 func TestIDsTakenOnce(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := takenGate(t, s, "BIGINT PRIMARY KEY", 2, 500)
 		exec(t, g.direct, "CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET @seen = COALESCE(@seen, 0) + 1")
 		exec(t, c, "SET @seen = 0")
@@ -148,7 +148,7 @@ func TestIDsTakenWithoutError(t *testing.T) {
 		"REPLACE INTO t (a) VALUES (7)",
 	} {
 		t.Run(insert, func(t *testing.T) {
-			servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+			servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 				_, c := takenGate(t, s, "BIGINT PRIMARY KEY", 2, 900)
 				tries := 0
 				eventually(t, func() bool {
@@ -167,7 +167,7 @@ func TestIDsTakenWithoutError(t *testing.T) {
 // UPDATE may move a row to an id in memory.
 func TestIDsTakenByUpdate(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := takenGate(t, s, "BIGINT PRIMARY KEY", 2000, 2010)
 		exec(t, c, "UPDATE t SET id = id - 1990 WHERE id >= 2000")
 		for range 30 {
@@ -182,7 +182,7 @@ func TestIDsTakenByUpdate(t *testing.T) {
 // In front of shards the memory is skipped too.
 func TestIDsTakenOfShards(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, c := newInsertGate(t, s, 2)
 		exec(t, c, "INSERT INTO user (name) VALUES ('first')")
 		next := value[int](t, c, "SELECT MAX(id) FROM user") + 1

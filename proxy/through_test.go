@@ -16,7 +16,7 @@ import (
 // An INSERT through a MERGE table puts rows into MyISAM tables: it is refused where one of them has a sequence.
 func TestMergeTables(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		createSequence(t, g.direct, "t_seq", firstFilled, 1000)
 		const columns = " (id BIGINT AUTO_INCREMENT, a INT, KEY (id)) ENGINE = "
@@ -50,7 +50,7 @@ func TestMergeTables(t *testing.T) {
 // A view of another database's sequenced table is refused as one of the same database is.
 func TestViewOfAnotherKeyspace(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		database := s.NewDatabase(t)
 		dsn, err := mysql.ParseDSN(s.DSN(database))
 		if err != nil {
@@ -79,7 +79,7 @@ func TestTemporaryTableDroppedWithin(t *testing.T) {
 		for _, form := range []string{"text", "prepared", "one text", "prepared before", "SQL's PREPARE"} {
 			t.Run(test.name+", "+form, func(t *testing.T) {
 				t.Parallel()
-				servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+				servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 					g := newGate(t, s, gateOptions{})
 					createSequence(t, g.direct, "t_seq", firstFilled, 1000)
 					exec(t, g.direct, "CREATE TABLE t (id BIGINT AUTO_INCREMENT PRIMARY KEY, a INT)", "CREATE TABLE other (a INT)", test.define)
@@ -129,7 +129,7 @@ func checkDroppedWithin(t *testing.T, c *sql.Conn, form, call string) {
 // An UPDATE of a JSON duality view inserts what is new in its document: it is refused where that is rows of a sequenced table.
 func TestDualityViews(t *testing.T) {
 	t.Parallel()
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		if value[int](t, g.direct, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'information_schema' AND TABLE_NAME = 'JSON_DUALITY_VIEW_TABLES'") == 0 {
 			t.Skip("the server has no JSON duality views")

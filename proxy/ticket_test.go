@@ -23,7 +23,7 @@ func newTicketGate(t testing.TB, s *servertest.Server) *gate {
 }
 
 func TestTickets(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newTicketGate(t, s)
 		c := conn(t, g.open(t, "multiStatements=true"))
 		want := int64(100)
@@ -78,7 +78,7 @@ func TestTickets(t *testing.T) {
 
 // The answer from memory has the server's column definition.
 func TestTicketColumn(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newTicketGate(t, s)
 		c := conn(t, g.open(t, ""))
 		describe := func(c interface {
@@ -105,7 +105,7 @@ func TestTicketColumn(t *testing.T) {
 }
 
 func TestTicketsRefused(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newTicketGate(t, s)
 		c := conn(t, g.open(t, ""))
 		for statement, text := range map[string]string{

@@ -23,7 +23,7 @@ func TestAskedTogether(t *testing.T) {
 		{"updated", "INSERT INTO t (u) VALUES ('a') ON DUPLICATE KEY UPDATE n = n + 1", nil},
 		{"updated, prepared", "INSERT INTO t (u) VALUES (?) ON DUPLICATE KEY UPDATE n = n + 1", []any{"a"}},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		native := openDSN(t, nativeDSN(s, s.NewDatabase(t), ""))
 		for _, c := range []*sql.DB{native, g.direct} {
@@ -58,7 +58,7 @@ func TestAskedTogether(t *testing.T) {
 
 // MariaDB's INSERT DELAYED of ids that seqgate gives.
 func TestInsertDelayed(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		if !s.IsMariaDB() {
 			t.Skip("MySQL takes DELAYED for nothing")
 		}

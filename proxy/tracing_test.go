@@ -42,7 +42,7 @@ const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 // Statements of one server, as text and prepared, are spans with their calls, waits and refills below them.
 func TestSpans(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		tracer := tracetest.New()
 		g := newGate(t, s, tracedWith(tracer))
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")

@@ -42,7 +42,7 @@ func counted(t testing.TB, p *proxy.Server, c *sql.Conn) (queries, failed, error
 }
 
 func TestCommandsAreCounted(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT UNIQUE)", "CREATE TABLE n (v INT)")
 		createSequence(t, g.direct, "t_seq", 1, 100)

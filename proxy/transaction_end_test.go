@@ -77,7 +77,7 @@ func TestProgramWithinTransaction(t *testing.T) {
 }
 
 func TestProgramEndsTheTransaction(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		exec(t, g.shards[0], userValues+"(1, 'a', 10)")
 		exec(t, g.shards[1], userValues+"(4, 'd', 10)")

@@ -26,7 +26,7 @@ func (g *shardedGate) awaitRunning(t *testing.T, shard int, statement string) (i
 
 // After a COMMIT that succeeded on some shards only, the session goes on.
 func TestPartlyCommitted(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		var first *withheld
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
 			first = withhold(cfg.Keyspaces["customer"].Shards[0], "COMMIT")
@@ -56,7 +56,7 @@ func TestPartlyCommitted(t *testing.T) {
 
 // A COMMIT over several shards begins nowhere when one of them is not reached any more, which nobody has seen yet.
 func TestCommitAsksFirst(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		var cut atomic.Bool
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
 			cfg.Keyspaces["customer"].Shards[1].Backend.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -161,7 +161,7 @@ const decisionsTable = "CREATE TABLE seqgate_transactions (name VARBINARY(64) PR
 // A COMMIT whose decision cannot be written says that its outcome is not known, and the
 // session goes on. Recovery has it be one outcome on all shards.
 func TestUndecided(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
 			cfg.XA, cfg.XAGrace = cfg.Keyspaces["main"], 200*time.Millisecond
 		}})
@@ -184,7 +184,7 @@ func TestUndecided(t *testing.T) {
 
 // A COMMIT that comes when recovery has decided to roll back says so, and is undone on all shards.
 func TestRecoveryWins(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{configure: twoPhases})
 		exec(t, g.shards[0], userValues+"(1, 'a', 10)")
 		exec(t, g.shards[1], userValues+"(4, 'd', 10)")
@@ -201,7 +201,7 @@ func TestRecoveryWins(t *testing.T) {
 
 // Recovery leaves alone what was prepared just now: who did may be about to decide.
 func TestRecoveryWaits(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
 			cfg.XA, cfg.XAGrace = cfg.Keyspaces["main"], 2*time.Second
 		}})
@@ -220,7 +220,7 @@ func TestRecoveryWaits(t *testing.T) {
 // A shard that is lost between the decision and its COMMIT is told by recovery, here another
 // seqgate's. The client's COMMIT has succeeded, and its session goes on.
 func TestShardIsLostAtDecision(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for lost := range 2 {
 			var told *withheld
 			var customer *proxy.Keyspace

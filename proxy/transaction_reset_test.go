@@ -46,7 +46,7 @@ func TestResetEndsTheTransaction(t *testing.T) {
 
 // COM_RESET_CONNECTION is answered once, also where a shard's connection does not end in order.
 func TestResetWithoutAShard(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		var cut atomic.Bool
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
 			cfg.IdleBackends = 0 // each connection is ended

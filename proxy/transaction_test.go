@@ -19,7 +19,7 @@ const userValues = "INSERT INTO user (id, name, age) VALUES "
 
 // bothWays runs a test with transactions that commit shard by shard, and in two phases.
 func bothWays(t *testing.T, test func(t *testing.T, g *shardedGate)) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, xa := range []bool{false, true} {
 			t.Run(map[bool]string{false: "in order", true: "xa"}[xa], func(t *testing.T) {
 				o := gateOptions{}
@@ -100,7 +100,7 @@ func TestFailingShardUndoesTheStatement(t *testing.T) {
 
 // What a dead seqgate has prepared and not ended is ended as it was decided.
 func TestRecoverXA(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for decision, want := range map[string][2]int{"": {10, 10}, "rollback": {10, 10}, "commit": {50, 50}} {
 			t.Run("decision "+decision, func(t *testing.T) {
 				g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {

@@ -39,7 +39,7 @@ func TestAskedOnlyForSequencedTables(t *testing.T) {
 		{"filled INSERT with a backslash", "INSERT INTO users (u) VALUES ('\\\\')", true},
 		{"INSERT ... SELECT into a sequenced table", "INSERT INTO users (u) SELECT 'x'", true},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE other (a VARCHAR(10))")
 		for _, tt := range tests {
@@ -83,7 +83,7 @@ func TestRowCountsAfterFill(t *testing.T) {
 		}
 		return counts
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		exec(t, g.direct, "ALTER TABLE users ADD UNIQUE (u)")
 		through := run(t, func() execQuerier { return conn(t, g.open(t, "")) })

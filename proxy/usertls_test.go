@@ -18,7 +18,7 @@ import (
 
 // What the users may be required to have, and what clients come with.
 func TestUserTLS(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		own := testCertificate(t).Certificates[0]
 		authority, err := x509.ParseCertificate(own.Certificate[0])
 		if err != nil {
@@ -70,7 +70,7 @@ func TestUserTLS(t *testing.T) {
 
 // With RequireTLS nobody gets in over TCP in clear, over a socket everybody.
 func TestRequireTLS(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		served := make(chan error, 1)
 		t.Cleanup(func() { // runs after the gate's own, which ends it
 			if err := <-served; err != nil {
@@ -102,7 +102,7 @@ func TestRequireTLS(t *testing.T) {
 
 // One session more of a user than there may be is refused, those of others not.
 func TestUserLimit(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{
 			users:     []proxy.User{{Name: "two", Password: "p", MaxConnections: 2}, {Name: "one", Password: "p"}},
 			configure: func(c *proxy.Config) { c.MaxUserConnections = 1 },

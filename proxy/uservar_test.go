@@ -29,7 +29,7 @@ func TestUserVariableAsID(t *testing.T) {
 		{"", "INSERT IGNORE INTO %s (u, id) VALUES (?, @`v`), ('b', ?)", []any{"a", 6001}},
 		{"NO_AUTO_VALUE_ON_ZERO", "INSERT INTO %s SET id = @v, u = ?", []any{"a"}},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for i, form := range forms {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				t.Parallel()
@@ -73,7 +73,7 @@ func TestUserVariablesOfPrepared(t *testing.T) {
 		{name: "PREPARE", prepare: "PREPARE p FROM " + quote(stmt), execute: "EXECUTE p USING @x, @null, @y"},
 		{name: "EXECUTE IMMEDIATE", prepare: "DO 0", execute: "EXECUTE IMMEDIATE " + quote(stmt) + " USING 'x', NULL, @y", mariadb: true},
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, form := range forms {
 			if form.mariadb && !s.IsMariaDB() {
 				continue
@@ -109,7 +109,7 @@ func TestUserVariablesOfPrepared(t *testing.T) {
 
 // What a trigger makes of a variable does not change the ids that were judged.
 func TestUserVariableOfPreparedAndTrigger(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TRIGGER users_bi BEFORE INSERT ON users FOR EACH ROW SET @a = NULL")
 		c := conn(t, g.open(t, ""))
@@ -129,7 +129,7 @@ func TestUserVariableOfPreparedAndTrigger(t *testing.T) {
 
 // A value that was sent ahead goes to its place behind a user variable.
 func TestUserVariableBesideLongData(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, b LONGBLOB)")
 		createSequence(t, g.direct, "t_seq", 100, 10)

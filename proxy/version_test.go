@@ -40,7 +40,7 @@ var versionCases = []insertCase{
 
 // Version comments are read as the session's own server reads them.
 func TestVersionComments(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		native, through := openDSN(t, s.DSN(s.NewDatabase(t))), g.open(t, "")
 		for i, tt := range versionCases {
@@ -89,7 +89,7 @@ UNLOCK TABLES;
 /*!50003 CREATE*/ /*!50017 DEFINER=CURRENT_USER*/ /*!50003 TRIGGER users_x AFTER INSERT ON users FOR EACH ROW SET @x = 'INSERT INTO users' */;
 /*!40101 SET SQL_MODE=@OLD_SQL_MODE */;
 /*!40014 SET UNIQUE_CHECKS=@OLD_UNIQUE_CHECKS */`
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const want = "0/zero,1/a,2/b,3/c,1000000/open"
 		g := newUsersGate(t, s, gateOptions{})
 		exec(t, conn(t, g.open(t, "")), strings.Split(dump, ";\n")...)

@@ -13,7 +13,7 @@ func TestVSchema(t *testing.T) {
 		"people": {"auto_increment": {"column": "number", "sequence": "numbers"}},
 		"numbers": {"type": "sequence"}
 	}}}}`
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{vschema: text})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE people (name VARCHAR(20), number INT UNSIGNED, extra INT DEFAULT 5, PRIMARY KEY (number))",
@@ -35,7 +35,7 @@ func TestVSchema(t *testing.T) {
 
 // An id that the column cannot hold is an error, not a wrong row.
 func TestColumnTypeExhausted(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, ""))
 		exec(t, c, "CREATE TABLE t (id TINYINT PRIMARY KEY, v INT)", "SET sql_mode = ''")
@@ -89,7 +89,7 @@ func TestVSchemaNameCase(t *testing.T) {
 // By the convention only an integer is an id: a text that is the primary key is the
 // client's own.
 func TestTextKeyIsNoID(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE words (w VARCHAR(20) PRIMARY KEY, n INT)")
 		createSequence(t, g.direct, "words_seq", 1, 10)

@@ -15,7 +15,7 @@ import (
 // A session over TLS lives as long as one without: what bounds a login is
 // lifted after it.
 func TestTLSLongSession(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, "tls=skip-verify"))
 		text := strings.Repeat("x", 100_000)
@@ -30,7 +30,7 @@ func TestTLSLongSession(t *testing.T) {
 // The answer to a filled statement of several packets goes on with their
 // sequence numbers.
 func TestFillLongStatement(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, "maxAllowedPacket=0"))
 		exec(t, c, "CREATE TABLE t (id BIGINT PRIMARY KEY, v LONGTEXT)")
@@ -49,7 +49,7 @@ func TestFillLongStatement(t *testing.T) {
 // A command that is cut by the client's end never runs: no byte of seqgate's own
 // completes it.
 func TestCutCommand(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		exec(t, g.direct, "CREATE TABLE t (id INT PRIMARY KEY, v BIGINT)", "INSERT INTO t VALUES (1, 100)")
 		cfg, err := mysql.ParseDSN(g.dsn(""))

@@ -130,7 +130,7 @@ func runCommand(t *testing.T, args ...string) (code int, text string) {
 
 // The commands ask a running seqgate over a Unix socket, and what they change is changed.
 func TestAdminCommands(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		_, database, _ := sequencedTable(t, s)
 		dir, err := os.MkdirTemp("", "seqgate") // the path of a test's own may be too long for a socket
 		if err != nil {

@@ -53,7 +53,7 @@ func TestCheckStriped(t *testing.T) {
 
 // TestCheckAutoCreate holds that what is made when first used is no error.
 func TestCheckAutoCreate(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, `{"keyspaces": {"main": {"tables": {"t": {"auto_increment": {"column": "id", "sequence": "t_seq"}}, "t_seq": {"type": "sequence"}}}}}`,
 			"CREATE TABLE t (id BIGINT PRIMARY KEY)")
 		t.Setenv("SEQGATE_SEQUENCES_AUTO_CREATE", "true")
@@ -65,7 +65,7 @@ func TestCheckAutoCreate(t *testing.T) {
 
 // TestCheckFailover holds that check knows what failover_skip needs.
 func TestCheckFailover(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, "", "CREATE TABLE t (id BIGINT PRIMARY KEY)", "CREATE TABLE t_seq "+vitessSequence, "INSERT INTO t_seq VALUES (0, 1, 1)")
 		t.Setenv("SEQGATE_SEQUENCES_FAILOVER_SKIP", "100")
 		ok := "ok: main.t.id: filled from main.t_seq: next_id 1, cache 1, 9223372036854775807 ids left of bigint"

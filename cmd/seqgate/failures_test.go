@@ -196,7 +196,7 @@ var failures = []failure{
 
 // Each failure of one seqgate's.
 func TestFailures(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b := newFailureBed(t, s)
 		for _, f := range failures {
 			if f.make != nil {

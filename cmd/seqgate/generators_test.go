@@ -75,7 +75,7 @@ func TestCheckGenerators(t *testing.T) {
 		"e": {"auto_increment": {"column": "no", "generator": "tag"}}
 	}}}}`, soon.Format(time.DateOnly))
 	ends := soon.Truncate(24 * time.Hour).Add(time.Second << 28)
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, text, leafTable, "INSERT INTO leaf_alloc VALUES ('order', 5001, 2000)",
 			"CREATE TABLE a (id BIGINT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY)", "CREATE TABLE c (id CHAR(36) PRIMARY KEY)",
 			"CREATE TABLE d (id CHAR(30) PRIMARY KEY)", "CREATE TABLE e (id BIGINT PRIMARY KEY)")
@@ -137,7 +137,7 @@ func TestCheckDated(t *testing.T) {
 		"a": {"auto_increment": {"column": "id", "generator": "daily"}},
 		"b": {"auto_increment": {"column": "id", "generator": "hourly"}}
 	}}}}`, addr)
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, text, "CREATE TABLE a (id DECIMAL(14) PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY)")
 		t.Setenv("SEQGATE_SEQUENCES_FAILOVER_SKIP", "100")
 		out, _ := p.run(checkCommand)
@@ -166,7 +166,7 @@ func TestServeGenerators(t *testing.T) {
 		return int64(now.Year()*10000 + int(now.Month())*100 + now.Day())
 	}
 	today := day()
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, servedGenerators, leafTable, tinyidTable, "ALTER TABLE tiny_id_info ADD version BIGINT NOT NULL DEFAULT 0, ADD update_time TIMESTAMP NULL",
 			"INSERT INTO leaf_alloc VALUES ('order', 1, 10)", "INSERT INTO tiny_id_info (biz_type, max_id, step) VALUES ('order', 1, 10)")
 		tables := map[string]string{"of_flake": "BIGINT", "of_tag": "BIGINT", "of_tiny": "BIGINT", "of_counter": "BIGINT", "of_daily": "BIGINT", "of_u": "CHAR(36)"}
@@ -256,7 +256,7 @@ const leasedGenerator = `{"keyspaces": {"main": {"generators": {"flake": {"type"
 
 // A host whose clock differs from the database's does not start: here it is the clock of seqgate's sessions there.
 func TestServeClockDiffers(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, leasedGenerator, "CREATE TABLE t (id BIGINT PRIMARY KEY, n INT)")
 		for _, off := range []time.Duration{-time.Hour, time.Minute} {
 			dsn, err := mysql.ParseDSN(s.DSN(p.name))
@@ -298,7 +298,7 @@ func serveFails(t *testing.T, args ...string) error {
 
 // Leases as an operator meets them: init makes the table, check tells who has which worker id, a clean stop ends the lease.
 func TestServeLeases(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		untilHandedBack(t, func() bool { return serveLeases(t, s) })
 	})
 }

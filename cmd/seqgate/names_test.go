@@ -33,7 +33,7 @@ func TestInitFoldsNames(t *testing.T) {
 
 // seq next jumps as a seqgate does when another server served the row last.
 func TestSeqNextAfterFailover(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		database := s.NewDatabase(t)
 		direct := s.Open(t, database)
 		run1(t, direct, sequence.CreateTableSQL(database, "t_seq"), sequence.InsertRowSQL(database, "t_seq", 41, 10),

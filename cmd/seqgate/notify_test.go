@@ -57,7 +57,7 @@ func TestNotifySystemd(t *testing.T) {
 
 // systemd is told when clients are taken, and when that ends.
 func TestServeTellsSystemd(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		_, _, args := sequencedTable(t, s)
 		l := notifySocket(t, filepath.Join(t.TempDir(), "s"))
 		p := start(t, args...)

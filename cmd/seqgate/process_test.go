@@ -188,7 +188,7 @@ func (l *load) await(t *testing.T, n int64) {
 // Killed with -9 under load and started again, seqgate gives no id twice, and
 // leaves a gap of at most what it had reserved.
 func TestKilledUnderLoad(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		const maxStep = 10 * processCache
 		t.Setenv("SEQGATE_SEQUENCES_MAX_STEP", strconv.Itoa(maxStep))
 		direct, database, args := sequencedTable(t, s)
@@ -239,7 +239,7 @@ func untilHandedBack(t *testing.T, try func() (handedBack bool)) {
 
 // SIGTERM ends seqgate with code 0, in time, and unused ids go back.
 func TestTerminated(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		untilHandedBack(t, func() bool {
 			direct, database, args := sequencedTable(t, s)
 			p := start(t, args...)
@@ -454,7 +454,7 @@ func TestExitCodes(t *testing.T) {
 
 // Listed users' sessions follow each other on warm connections, as the file says.
 func TestWarmConnections(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		_, database, _ := sequencedTable(t, s)
 		file := filepath.Join(t.TempDir(), "seqgate.yaml")
 		text := fmt.Sprintf("listen: 127.0.0.1:0\nusers: [{name: u, password: p}]\nkeyspaces: {main: {shards: {\"-\": %q}}}\n", s.DSN(database))

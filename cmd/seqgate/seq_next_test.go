@@ -9,7 +9,7 @@ import (
 )
 
 func TestSeqNext(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, "", "CREATE TABLE `ünïts x``y_seq` "+vitessSequence, "INSERT INTO `ünïts x``y_seq` VALUES (0, 41, 1000)")
 		steps := []struct {
 			args []string
@@ -33,7 +33,7 @@ func TestSeqNext(t *testing.T) {
 }
 
 func TestSeqNextStrategies(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, "", "CREATE TABLE t_seq "+vitessSequence, "INSERT INTO t_seq VALUES (0, 1, 5)")
 		for i, strategy := range []string{"for_update", "cas", "increment"} {
 			t.Setenv("SEQGATE_SEQUENCES_REFILL", strategy)
@@ -57,7 +57,7 @@ func TestSeqNextRefuses(t *testing.T) {
 		{"used up", vitessSequence, "(0, 9223372036854775807, 0)", "t_seq", 1, "is exhausted"},
 		{"no such keyspace", "", "", "other.t_seq", 2, `there is no table main.other.t_seq, and no keyspace "other"`},
 	}
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				p := newPlace(t, s, "")
@@ -76,7 +76,7 @@ func TestSeqNextRefuses(t *testing.T) {
 
 // TestSeqNextTogether holds that blocks taken by hand at the same time are apart.
 func TestSeqNextTogether(t *testing.T) {
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, "", "CREATE TABLE t_seq "+vitessSequence, "INSERT INTO t_seq VALUES (0, 1, 5)")
 		var mu sync.Mutex
 		seen := map[string]bool{}

@@ -3,6 +3,7 @@ package loglimit
 import (
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,15 +11,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lines takes what was logged since it was asked last, without the time.
-func lines(b *strings.Builder) []string {
-	defer b.Reset()
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+// output is what was logged since it was taken last.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) lines() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	defer o.text.Reset()
+	return strings.Split(strings.TrimSuffix(o.text.String(), "\n"), "\n")
 }
 
 func TestRepeatedLinesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out strings.Builder
+		var out output
 		withoutTime := func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {
 				return slog.Attr{}
@@ -30,7 +44,7 @@ func TestRepeatedLinesAreCounted(t *testing.T) {
 		wants := func(want ...string) {
 			t.Helper()
 			synctest.Wait()
-			if diff := cmp.Diff(want, lines(&out)); diff != "" {
+			if diff := cmp.Diff(want, out.lines()); diff != "" {
 				t.Errorf("logged (-want +got):\n%s", diff)
 			}
 		}
@@ -55,7 +69,7 @@ func TestRepeatedLinesAreCounted(t *testing.T) {
 		wants("")
 		time.Sleep(time.Second)
 		synctest.Wait()
-		got := lines(&out)
+		got := out.lines()
 		if len(got) != 2 || !strings.Contains(strings.Join(got, "\n"), `server=a client=0 repeated="and 1000 more in the last minute"`) ||
 			!strings.Contains(strings.Join(got, "\n"), `server=b client=1 repeated="and 1 more in the last minute"`) {
 			t.Errorf("after a minute: %q", got)

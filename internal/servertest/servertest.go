@@ -50,25 +50,25 @@ type Server struct {
 // is no UTF-8, and the servers are shared.
 const Processlist = "/*M!100000 information_schema.PROCESSLIST *//*!80022 performance_schema.processlist */"
 
-// Each runs f in one subtest per shared server, named after the server, in all of them at once: what f shares between
-// them is synchronized. The servers start on first use and serve every test of this process, so f must leave global
-// variables and other tests' databases alone; [Private] is for the rest, and [InTurn] for what measures this process. A
-// server that this machine lacks is skipped with the reason.
+// Each runs f in one subtest per shared server, named after the server, one after the other. The servers start on first use
+// and serve every test of this process, so f must leave global variables and other tests' databases alone; [Private] is for
+// the rest. A server that this machine lacks is skipped with the reason.
 func Each(t *testing.T, f func(t *testing.T, s *Server)) {
+	t.Helper()
+	for _, name := range sharedNames() {
+		eachOn(t, name, f)
+	}
+}
+
+// AtOnce is [Each] on all servers at the same time: for tests that wait more than they compute, and share nothing between
+// the servers.
+func AtOnce(t *testing.T, f func(t *testing.T, s *Server)) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for _, name := range sharedNames() {
 		wg.Go(func() { eachOn(t, name, f) })
 	}
 	wg.Wait()
-}
-
-// InTurn is [Each], one server after the other.
-func InTurn(t *testing.T, f func(t *testing.T, s *Server)) {
-	t.Helper()
-	for _, name := range sharedNames() {
-		eachOn(t, name, f)
-	}
 }
 
 func eachOn(t *testing.T, name string, f func(t *testing.T, s *Server)) {

@@ -146,7 +146,7 @@ func TestEndToEnd(t *testing.T) {
 	if os.Getenv("SEQGATE_TEST_VITESS") == "" {
 		t.Skip("SEQGATE_TEST_VITESS is not set: building Vitess takes minutes")
 	}
-	servertest.InTurn(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		server, err := mysql.ParseDSN(s.DSN(""))
 		if err != nil {
 			t.Fatal(err)
