@@ -56,20 +56,20 @@ func (c *serverConn) watchBack() {
 	c.ends.unwatch = c.srv.watch(c.back, c.log, c.noteEnd)
 }
 
-// exchangeBack has the session go on with another connection to its backend. It
+// exchangeBack has the session go on with another connection to its backend, next. It
 // gives the former one, which is the caller's from then on.
-func (f *serverConn) exchangeBack(c net.Conn) (former net.Conn) {
-	if f.ends.unwatch != nil {
-		f.ends.unwatch()
+func (c *serverConn) exchangeBack(next net.Conn) (former net.Conn) {
+	if c.ends.unwatch != nil {
+		c.ends.unwatch()
 	}
-	f.ends.backEnded.Store(false)
-	former = f.back.Conn
-	f.back.Release()
-	f.ends.mu.Lock()
-	f.back = wire.NewConn(c)
-	f.ends.mu.Unlock()
-	f.countBack()
-	f.watchBack()
+	c.ends.backEnded.Store(false)
+	former = c.back.Conn
+	c.back.Release()
+	c.ends.mu.Lock()
+	c.back = wire.NewConn(next)
+	c.ends.mu.Unlock()
+	c.countBack()
+	c.watchBack()
 	return former
 }
 
