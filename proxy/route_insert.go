@@ -34,6 +34,7 @@ type shardedInsert struct {
 	fill      fillPlan
 	kind      planKind
 	effect    effect
+	pending   bool  // the shards of some rows depend on their new ids
 	shards    []int // of each row, by index; nil when all rows go to the same ones
 	targets   []int // the shards that get the statement, in their order
 	room      insertRoom
@@ -50,26 +51,32 @@ type insertRoom struct {
 
 // insert runs an INSERT or REPLACE. A syntax error is a server's, of the client's own text.
 func (r *router) insert(attributes, sql []byte, m parser.Mode) error {
-	return r.syntaxOr(r.insertRead(attributes, sql, m), sql)
+	p := routedStatement{sql: sql, mode: m, assigned: r.assigned}
+	err := r.planInsert(&p)
+	if err == nil {
+		err = r.run(&p, attributes)
+	}
+	return r.syntaxOr(err, sql)
 }
 
-// insertRead is insert with the errors of what seqgate reads and of what it makes of it.
-func (r *router) insertRead(attributes, sql []byte, m parser.Mode) error {
+// planInsert plans an INSERT or REPLACE.
+func (r *router) planInsert(p *routedStatement) error {
+	p.read, p.inserts = true, true
 	stmt := &r.s.insert
-	if err := stmt.ParseTarget(sql, m); err != nil {
+	if err := stmt.ParseTarget(p.sql, p.mode); err != nil {
 		return err
 	}
 	k, err := r.ownerOf(stmt.Schema, stmt.Table)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case k == nil:
+		p.kind = routedHome
+		return nil
+	case k.Shards != nil:
+		return r.planInsertSharded(p, k)
 	}
-	if k == nil {
-		return r.passHome(attributes, sql)
-	}
-	if k.Shards != nil {
-		return r.insertSharded(k, attributes, sql, m)
-	}
-	return r.insertUnsharded(k, attributes, sql, m)
+	return r.planInsertUnsharded(p, k)
 }
 
 // ownerOf gives the keyspace of a table, nil for one of the servers' own.
@@ -95,26 +102,22 @@ func errVindexModified(name string) error {
 	return mysql.NewError(mysql.ER_UNKNOWN_ERROR, "VT09014: vindex cannot be modified: '"+name+"' is the name of a vindex")
 }
 
-// insertSharded runs an INSERT or REPLACE into a table of a sharded keyspace, whose
+// planInsertSharded plans an INSERT or REPLACE into a table of a sharded keyspace, whose
 // target stands in the session's statement.
-func (r *router) insertSharded(k *Keyspace, attributes, sql []byte, m parser.Mode) error {
-	in := shardedInsert{r: r, keyspace: k, attributes: attributes, sql: sql, mode: m, stmt: &r.s.insert}
+func (r *router) planInsertSharded(p *routedStatement, k *Keyspace) error {
+	in := &shardedInsert{r: r, keyspace: k, sql: p.sql, mode: p.mode, stmt: &r.s.insert}
 	if err := in.find(); err != nil {
 		return err
 	}
-	if mayQuery(sql) && in.stmt.ParseQuery(sql, m) == nil {
-		if err := in.checkQueryColumns(); err != nil {
-			return err
-		}
-		return r.insertFromQuery(attributes, sql, m)
+	if mayQuery(p.sql) && in.stmt.ParseQuery(p.sql, p.mode) == nil {
+		p.kind = routedQuery
+		return in.checkQueryColumns()
 	}
 	if err := in.read(); err != nil {
 		return err
 	}
-	if err := in.place(); err != nil {
-		return err
-	}
-	return in.run()
+	p.kind, p.insert = routedInsert, in
+	return in.place()
 }
 
 // find looks the table up, in the vschema and on the first shard.

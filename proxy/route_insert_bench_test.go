@@ -40,6 +40,12 @@ func BenchmarkPlanShardedInsert(b *testing.B) {
 				if err == nil {
 					err = in.place()
 				}
+				if err == nil {
+					err = in.takeIDs()
+				}
+				if err == nil {
+					err = in.placeByIDs()
+				}
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -22,25 +22,26 @@ type operand struct {
 	cells  []parser.Cell // of each row; none when all are new ids
 }
 
-// place takes ids, and finds the shard of each row.
-func (in *shardedInsert) place() error {
+// place finds the shard of each row that does not depend on a new id.
+func (in *shardedInsert) place() (err error) {
 	if len(in.operands) == 0 {
 		return in.placeWhole()
 	}
 	if in.shards = in.room.shards[:]; in.stmt.Rows != len(in.shards) {
 		in.shards = make([]int, in.stmt.Rows)
 	}
-	pending, err := in.placeRows(false)
-	if err != nil {
+	if in.pending, err = in.placeRows(false); err != nil {
 		return err
 	}
-	if err := in.mayReturn(pending); err != nil {
-		return err
+	return in.mayReturn()
+}
+
+// placeByIDs finds the shards of the other rows, once the ids are taken, and so those that get the statement.
+func (in *shardedInsert) placeByIDs() error {
+	if len(in.operands) == 0 {
+		return nil
 	}
-	if err := in.takeIDs(); err != nil {
-		return err
-	}
-	if pending {
+	if in.pending {
 		if _, err := in.placeRows(true); err != nil {
 			return err
 		}
@@ -57,11 +58,11 @@ func (in *shardedInsert) place() error {
 
 // mayReturn refuses RETURNING where rows may be of several shards, before ids are taken:
 // of several rows that are placed by new ids that is not known by then.
-func (in *shardedInsert) mayReturn(pending bool) error {
+func (in *shardedInsert) mayReturn() error {
 	switch {
 	case !in.stmt.Returning || len(in.shards) == 1 || len(in.keyspace.Shards) == 1:
 		return nil
-	case pending:
+	case in.pending:
 		return in.returnsSeveral()
 	}
 	for _, shard := range in.shards {
@@ -93,9 +94,10 @@ func (in *shardedInsert) placeWhole() error {
 		return mysql.NewError(mysql.ER_REQUIRES_PRIMARY_KEY, fmt.Sprintf(
 			"table '%s' does not have a primary vindex: give it one in the vschema, or make it a reference table", in.table.Name))
 	}
-	return in.takeIDs()
+	return nil
 }
 
+// takeIDs takes the ids that the rows leave out.
 func (in *shardedInsert) takeIDs() error {
 	if in.kind != planFill {
 		return nil

@@ -4,8 +4,15 @@ import (
 	"github.com/seqgate/seqgate/parser"
 )
 
-// run sends the statement to its shards, and answers the client.
-func (in *shardedInsert) run() error {
+// run takes the ids, sends the statement to its shards, and answers the client.
+func (in *shardedInsert) run(attributes []byte) error {
+	in.attributes = attributes
+	if err := in.takeIDs(); err != nil {
+		return err
+	}
+	if err := in.placeByIDs(); err != nil {
+		return err
+	}
 	if len(in.targets) == 1 {
 		return in.runOne(in.targets[0])
 	}

@@ -14,20 +14,18 @@ import (
 // its own names of databases: a name that stands for a table of another keyspace must
 // not reach it, where it may be that of some other table.
 
-// insertUnsharded runs an INSERT or REPLACE into a table of an unsharded keyspace.
-func (r *router) insertUnsharded(k *Keyspace, attributes, sql []byte, m parser.Mode) error {
-	text, stays, err := r.unshardedText(k, sql, m)
-	if err != nil {
+// planInsertUnsharded plans an INSERT or REPLACE into a table of an unsharded keyspace.
+func (r *router) planInsertUnsharded(p *routedStatement, k *Keyspace) error {
+	text, stays, err := r.unshardedText(k, p.sql, p.mode)
+	switch {
+	case err != nil:
 		return err
+	case !stays:
+		p.kind = routedQuery
+		return nil
 	}
-	if !stays {
-		return r.insertFromQuery(attributes, sql, m)
-	}
-	conn, err := r.conn(k)
-	if err != nil {
-		return err
-	}
-	return r.passTo(conn, attributes, text)
+	p.kind, p.keyspace, p.joins, p.text = routedAt, k, true, text
+	return nil
 }
 
 // unshardedText gives the text of the statement for the server of the keyspace that it

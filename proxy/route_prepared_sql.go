@@ -107,14 +107,14 @@ func (r *router) executeSQL(attributes, sql []byte, name string, gone bool) erro
 	return r.passTo(conn, attributes, sql)
 }
 
-// planNamed runs SQL's PREPARE, EXECUTE and DEALLOCATE PREPARE.
-func (r *router) planNamed(kind parser.Kind, attributes, sql []byte, m parser.Mode) error {
+// runNamed runs SQL's PREPARE, EXECUTE and DEALLOCATE PREPARE.
+func (r *router) runNamed(attributes, sql []byte, m parser.Mode) error {
 	if r.opaque != nil {
 		if err := r.settings.noteOpaque(r.opaque, parser.FindSession(sql, m).Variables); err != nil {
 			return err
 		}
 	}
-	switch kind {
+	switch parser.Sniff(sql) {
 	case parser.Execute:
 		if name, _, ok := parser.ParseExecute(sql, m); ok {
 			return r.executeSQL(attributes, sql, name, false)

@@ -9,29 +9,42 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// routed runs a statement on the shards that its tables and values say.
-func (r *router) routed(attributes, sql []byte, m parser.Mode) error {
+// planTables plans a statement for the shards that its tables and values say.
+func (r *router) planTables(p *routedStatement) (err error) {
+	p.kind, p.read = routedTables, true
 	r.s.srv.catalog.expirePlans()
-	planner := r.s.srv.loaded().planner // one for the statement, whatever is loaded meanwhile
-	p, err := planner.PlanIn(&r.room, sql, r.keyspaceName(), m)
-	if err != nil {
-		return r.syntaxOr(err, sql)
+	p.planner = r.s.srv.loaded().planner
+	if p.route, err = p.planner.PlanIn(&r.room, p.sql, r.keyspaceName(), p.mode); err != nil {
+		return err
 	}
-	k := r.keyspace
-	if p.Keyspace != "" {
-		k = r.s.srv.cfg.Keyspaces[p.Keyspace]
+	p.read = false
+	switch p.route.Kind {
+	case route.Insert:
+		return r.planInsert(p)
+	case route.Local, route.Any, route.Unsharded:
+		return nil
 	}
-	switch p.Kind {
+	p.shards, err = p.route.Shards(r.indexes[:0], nil)
+	if err == nil {
+		r.indexes = p.shards
+	}
+	return err
+}
+
+// runTables runs such a statement.
+func (r *router) runTables(p *routedStatement, attributes []byte) error {
+	k := r.planKeyspace(p.route)
+	switch p.route.Kind {
 	case route.Local:
 		get := r.conn
 		if !r.tx.open && !r.autocommit() { // nor does a server begin a transaction for it
 			get = r.connectedConn
 		}
-		return r.runAny(get, r.shards()[0], p, attributes, sql)
+		return r.runAny(get, r.shards()[0], p.route, attributes, p.sql)
 	case route.Any:
-		return r.runAny(r.conn, k.EachShard()[0], p, attributes, sql)
+		return r.runAny(r.conn, k.EachShard()[0], p.route, attributes, p.sql)
 	case route.Unsharded:
-		if commitsFirst(parser.Sniff(sql), sql) {
+		if commitsFirst(parser.Sniff(p.sql), p.sql) {
 			if err := r.commit(); err != nil { // its server commits by itself
 				return err
 			}
@@ -39,32 +52,33 @@ func (r *router) routed(attributes, sql []byte, m parser.Mode) error {
 			if err != nil {
 				return err
 			}
-			return r.runOn(conn, p, attributes, sql)
+			return r.runOn(conn, p.route, attributes, p.sql)
 		}
-		return r.runOne(k, p, attributes, sql)
-	case route.Insert:
-		return r.insert(attributes, sql, m)
+		return r.runOne(k, p.route, attributes, p.sql)
 	}
-	indexes, err := p.Shards(r.indexes[:0], nil)
-	if err != nil {
-		return err
+	if len(p.shards) == 1 {
+		return r.runOne(k.Shards[p.shards[0]], p.route, attributes, p.sql)
 	}
-	r.indexes = indexes
-	if len(indexes) == 1 {
-		return r.runOne(k.Shards[indexes[0]], p, attributes, sql)
-	}
-	shards := make([]*Keyspace, len(indexes))
-	for i, index := range indexes {
+	shards := make([]*Keyspace, len(p.shards))
+	for i, index := range p.shards {
 		shards[i] = k.Shards[index]
 	}
 	r.forgetLast()
 	switch {
-	case p.Select:
-		return r.selectSeveral(shards, planner, p, attributes, sql, m)
-	case p.Kind == route.Everywhere && !p.SameRows:
-		return r.defineEverywhere(shards, p, attributes, sql)
+	case p.route.Select:
+		return r.selectSeveral(shards, p.planner, p.route, attributes, p.sql, p.mode)
+	case p.route.Kind == route.Everywhere && !p.route.SameRows:
+		return r.defineEverywhere(shards, p.route, attributes, p.sql)
 	}
-	return r.writeSeveral(shards, p, attributes, sql)
+	return r.writeSeveral(shards, p.route, attributes, p.sql)
+}
+
+// planKeyspace gives the keyspace whose servers answer.
+func (r *router) planKeyspace(p *route.Plan) *Keyspace {
+	if p.Keyspace != "" {
+		return r.s.srv.cfg.Keyspaces[p.Keyspace]
+	}
+	return r.keyspace
 }
 
 // keyspaceName is that of the current keyspace.

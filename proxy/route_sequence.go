@@ -4,16 +4,18 @@ import (
 	"github.com/seqgate/seqgate/parser"
 )
 
-// sequences runs a statement about sequences on the connection that can: one that names a
-// keyspace on that of it, one without a qualifier on that of the keyspace that has the
+// planSequences plans a statement about sequences for the server that can run it: one that names a
+// keyspace for that of it, one without a qualifier for that of the keyspace that has the
 // sequence in the vschema. It reports false for what is routed by its tables.
-func (r *router) sequences(kind parser.Kind, verb parser.OwnVerb, attributes, sql []byte, m parser.Mode) (done bool, err error) {
+func (r *router) planSequences(p *routedStatement, kind parser.Kind, verb parser.OwnVerb) (done bool, err error) {
+	sql, m := p.sql, p.mode
 	switch verb {
 	case parser.NoOwn:
 	case parser.ShowSeqgate, parser.ShowVSchema, parser.AlterVSchema, parser.SelectDecode:
-		return true, r.passHome(attributes, sql) // answered there, for the current keyspace
+		p.kind = routedHome // answered there, for the current keyspace
+		return true, nil
 	default:
-		return r.defineSequence(verb, attributes, sql, m)
+		return r.planDefinition(p, verb)
 	}
 	if r.stays(sql, m) {
 		return false, nil
@@ -32,16 +34,21 @@ func (r *router) sequences(kind parser.Kind, verb parser.OwnVerb, attributes, sq
 		}
 		table = calls[0].Sequence
 	}
-	conn, err := r.connectedConn(r.sequenceKeyspace(table))
-	if err != nil {
-		return true, err
-	}
-	return true, r.passTo(conn, attributes, r.qualified(conn, sql, m))
+	p.at(r.sequenceKeyspace(table), false)
+	return true, nil
 }
 
-// defineSequence runs DDL of sequences, and SHOW of them.
-func (r *router) defineSequence(verb parser.OwnVerb, attributes, sql []byte, m parser.Mode) (done bool, err error) {
-	stmt, err := parser.ParseOwn(sql, m)
+// at plans a statement about sequences for the server of a keyspace, where the keyspace's name stands for a database.
+func (p *routedStatement) at(k *Keyspace, joins bool) {
+	p.kind, p.keyspace, p.joins, p.text = routedAt, k, joins, p.sql
+	if k.Name != k.Database && parser.Mentions(p.sql, k.Name) {
+		p.text = parser.AppendQualified(nil, p.sql, p.mode, k.Name, k.Database)
+	}
+}
+
+// planDefinition plans DDL of sequences, and SHOW of them.
+func (r *router) planDefinition(p *routedStatement, verb parser.OwnVerb) (done bool, err error) {
+	stmt, err := parser.ParseOwn(p.sql, p.mode)
 	if err != nil { // the server's, which says so
 		return false, nil
 	}
@@ -59,21 +66,8 @@ func (r *router) defineSequence(verb parser.OwnVerb, attributes, sql []byte, m p
 	if k.Shard != "" && verb != parser.ShowSequences {
 		return true, r.unsupported("sequences in a sharded keyspace", "put the name of an unsharded keyspace before theirs")
 	}
-	conn, err := r.conn(k)
-	if err != nil {
-		return true, err
-	}
-	return true, r.passTo(conn, attributes, r.qualified(conn, sql, m))
-}
-
-// qualified gives a statement about sequences as a connection's server reads it: the name of
-// its keyspace stands for a database there.
-func (r *router) qualified(conn *executor, sql []byte, m parser.Mode) []byte {
-	k := conn.keyspace
-	if k.Name == k.Database || !parser.Mentions(sql, k.Name) {
-		return sql
-	}
-	return parser.AppendQualified(nil, sql, m, k.Name, k.Database)
+	p.at(k, true)
+	return true, nil
 }
 
 // sequenceKeyspace gives the unsharded keyspace, or else the shard, that a statement

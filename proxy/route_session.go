@@ -12,72 +12,85 @@ import (
 // session are answered from the connection that ran the statement before, or are replaced by
 // what seqgate knows.
 
-// inSession deals with a statement by what it has to do with its session. It gives the
-// statement that is still to be routed; done says that there is none.
-func (r *router) inSession(kind parser.Kind, attributes, sql []byte, m parser.Mode) (rest []byte, done bool, err error) {
-	r.assigned = nil
-	if verb := parser.SniffOwn(sql); verb != parser.NoOwn || kind == parser.Next || parser.MayCall(sql) {
-		if done, err := r.sequences(kind, verb, attributes, sql, m); done || err != nil {
-			return nil, true, err
+// planInSession plans a statement by what it has to do with its session. done says that this is all of it; else it is
+// still to be routed.
+func (r *router) planInSession(p *routedStatement, kind parser.Kind) (done bool, err error) {
+	verb := parser.SniffOwn(p.sql)
+	if verb != parser.NoOwn || kind == parser.Next || parser.MayCall(p.sql) {
+		if done, err := r.planSequences(p, kind, verb); done || err != nil {
+			return true, err
 		}
 	}
-	if kind == parser.Show {
-		if done, err := r.show(attributes, sql, m); done || err != nil {
-			return nil, true, err
-		}
+	if kind == parser.Show && r.isOfSession(p.sql) {
+		p.kind = routedShow
+		return true, nil
 	}
-	if parser.MayUseSession(sql) {
-		return r.usesSession(kind, attributes, sql, m)
+	if parser.MayUseSession(p.sql) {
+		return r.planUses(p, kind)
 	}
-	if r.stays(sql, m) {
-		return nil, true, r.passCurrent(kind, attributes, sql)
+	if r.stays(p.sql, p.mode) {
+		p.kind = routedCurrent
+		return true, nil
 	}
-	return sql, false, r.refuseOwn(kind, sql, m)
+	return false, r.refuseOwn(kind, p.sql, p.mode)
 }
 
-// usesSession is inSession for a statement with functions or variables of the session.
-func (r *router) usesSession(kind parser.Kind, attributes, sql []byte, m parser.Mode) (rest []byte, done bool, err error) {
-	found := parser.FindSession(sql, m)
+// planUses is planInSession for a statement with functions or variables of the session.
+func (r *router) planUses(p *routedStatement, kind parser.Kind) (done bool, err error) {
+	found := parser.FindSession(p.sql, p.mode)
 	if r.opaque != nil {
 		if err := r.settings.noteOpaque(r.opaque, found.Variables); err != nil {
-			return nil, true, err
+			return true, err
 		}
 	}
-	stays := r.stays(sql, m)
-	switch {
-	case isLocal(kind, sql, &found):
-		return nil, true, r.local(attributes, sql, &found)
-	case !stays:
-		if err := r.refuseOwn(kind, sql, m); err != nil {
-			return nil, true, err
-		}
-		if err := r.refuseUses(&found); err != nil {
-			return nil, true, err
-		}
+	p.assigned = found.Assigned
+	stays := r.stays(p.sql, p.mode)
+	if isLocal(kind, p.sql, &found) {
+		p.kind, p.found = routedLocal, &found
+		return true, nil
 	}
-	if r.assigned = found.Assigned; kind == parser.Call || kind == parser.Execute || kind == parser.Carrier {
-		r.assigned = found.Variables // as OUT parameters
+	if kind == parser.Call || kind == parser.Execute || kind == parser.Carrier {
+		p.assigned = found.Variables // as OUT parameters
 	}
-	if !stays {
-		rest, err = r.replaceSession(nil, sql, &found)
-		return rest, err != nil, err
+	if stays {
+		p.kind, p.found = routedCurrent, &found
+		return true, nil
+	}
+	if err := r.refuseOwn(kind, p.sql, p.mode); err != nil {
+		return true, err
+	}
+	if err := r.refuseUses(&found); err != nil {
+		return true, err
+	}
+	sql, err := r.replaceSession(nil, p.sql, &found)
+	if err == nil {
+		p.sql = sql
+	}
+	return err != nil, err
+}
+
+// runCurrent runs a statement of routedCurrent.
+func (r *router) runCurrent(p *routedStatement, attributes []byte) error {
+	kind, sql := parser.Sniff(p.sql), p.sql
+	if p.found == nil {
+		return r.passCurrent(kind, attributes, sql)
 	}
 	conn, err := r.conn(r.shards()[0])
 	if err != nil {
-		return nil, true, err
+		return err
 	}
-	if found.Uses&parser.TakesLocks != 0 {
+	if p.found.Uses&parser.TakesLocks != 0 {
 		if conn.keyspace != r.lockKeyspace() {
-			return nil, true, r.locksBeside()
+			return r.locksBeside()
 		}
 		conn.locked = true
 	}
-	if found.Uses&parser.Unread == 0 && kind != parser.DDL && kind != parser.Carrier {
-		if sql, err = r.replaceSession(conn, sql, &found); err != nil {
-			return nil, true, err
+	if p.found.Uses&parser.Unread == 0 && kind != parser.DDL && kind != parser.Carrier {
+		if sql, err = r.replaceSession(conn, sql, p.found); err != nil {
+			return err
 		}
 	}
-	return nil, true, r.passCurrent(kind, attributes, sql)
+	return r.passCurrent(kind, attributes, sql)
 }
 
 // stays reports whether a statement is all the affair of the one server of the current

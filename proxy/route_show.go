@@ -11,24 +11,30 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// show answers the SHOW statements that are of the session, or of all keyspaces. It
-// reports false for the others.
-func (r *router) show(attributes, sql []byte, m parser.Mode) (done bool, err error) {
+// isOfSession reports whether a SHOW is of the session, or of all keyspaces.
+func (r *router) isOfSession(sql []byte) bool {
+	switch parser.Words(sql, 2)[1] {
+	case "WARNINGS", "ERRORS", "COUNT":
+		return true
+	case "DATABASES", "SCHEMAS":
+		return r.sharded()
+	}
+	return false
+}
+
+// show answers such a SHOW.
+func (r *router) show(attributes, sql []byte, m parser.Mode) error {
 	words := parser.Words(sql, 4)
 	switch words[1] {
 	case "WARNINGS", "ERRORS":
-		return true, r.showWarnings(attributes, sql, words[1], words[2] == "")
+		return r.showWarnings(attributes, sql, words[1], words[2] == "")
 	case "COUNT":
 		if r.last != nil {
-			return true, r.showLast(attributes, sql)
+			return r.showLast(attributes, sql)
 		}
-		return true, r.unsupported("SHOW COUNT(*) of a statement on several shards", "use SHOW WARNINGS")
-	case "DATABASES", "SCHEMAS":
-		if r.sharded() {
-			return true, r.showDatabases(sql, m)
-		}
+		return r.unsupported("SHOW COUNT(*) of a statement on several shards", "use SHOW WARNINGS")
 	}
-	return false, nil
+	return r.showDatabases(sql, m)
 }
 
 // showLast has the connection that ran the latest statement tell of it.

@@ -291,7 +291,16 @@ func (r *router) statement(attributes, sql []byte) error {
 	if t, ok := parser.ParseTransaction(sql, m); t.Verb != parser.NoTransaction {
 		return r.transact(t, ok, attributes, sql)
 	}
-	err = r.plan(attributes, sql, m)
+	r.assigned = nil
+	p, err := r.plan(sql, m)
+	switch {
+	case err == nil:
+		if err = r.run(&p, attributes); p.inserts {
+			err = r.syntaxOr(err, p.sql)
+		}
+	case p.read:
+		err = r.syntaxOr(err, p.sql)
+	}
 	r.forgetNext()
 	return err
 }
