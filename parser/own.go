@@ -94,17 +94,18 @@ type Pattern struct {
 
 // OwnStmt is one of seqgate's own statements.
 type OwnStmt struct {
-	Verb     OwnVerb
-	IfExists bool    // IF EXISTS, or IF NOT EXISTS of CREATE
-	Replace  bool    // OR REPLACE
-	Tables   []Table // the sequences named, or the table of SHOW VSCHEMA VINDEXES ON
-	Options  SequenceOptions
-	Schema   string // SHOW SEQUENCES FROM; empty when not given
-	Topic    string // SHOW SEQGATE's and SHOW VSCHEMA's word, in lower case; empty of SHOW SEQGATE alone
-	Like     Pattern
-	VSchema  VSchemaEdit // of ALTER VSCHEMA
-	ID       string      // of SEQGATE_DECODE, as it is written, without quotes
-	IDParam  bool        // ... which is a parameter of a prepared statement
+	Verb      OwnVerb
+	IfExists  bool    // IF EXISTS, or IF NOT EXISTS of CREATE
+	Replace   bool    // OR REPLACE
+	Tables    []Table // the sequences named, or the table of SHOW VSCHEMA VINDEXES ON
+	Options   SequenceOptions
+	Schema    string // SHOW SEQUENCES FROM; empty when not given
+	Topic     string // SHOW SEQGATE's and SHOW VSCHEMA's word, in lower case; empty of SHOW SEQGATE alone
+	Like      Pattern
+	VSchema   VSchemaEdit // of ALTER VSCHEMA
+	Statement string      // of SHOW SEQGATE PLAN FOR
+	ID        string      // of SEQGATE_DECODE, as it is written, without quotes
+	IDParam   bool        // ... which is a parameter of a prepared statement
 }
 
 // ParseOwn reads a statement that SniffOwn knows:
@@ -115,6 +116,7 @@ type OwnStmt struct {
 //	SHOW SEQUENCES [FROM|IN db] [LIKE 'pattern']
 //	SHOW CREATE SEQUENCE [db.]s
 //	SHOW SEQGATE [STATUS|SEQUENCES|GENERATORS|SERVERS|SESSIONS|VSCHEMA] [LIKE 'pattern']
+//	SHOW SEQGATE PLAN FOR 'statement'
 //	SHOW VSCHEMA KEYSPACES|TABLES|VINDEXES [LIKE 'pattern']
 //	SHOW VSCHEMA VINDEXES FROM|ON [keyspace.]t [LIKE 'pattern']
 //	ALTER VSCHEMA ...
@@ -247,8 +249,22 @@ func (p *ownParser) showSeqgate() bool {
 	if !p.words("show", "seqgate") {
 		return false
 	}
+	if p.word("plan") {
+		p.stmt.Topic = "plan"
+		return p.planFor()
+	}
 	p.topic("status", "sequences", "generators", "servers", "sessions", "vschema")
 	return p.like()
+}
+
+// planFor passes the statement that SHOW SEQGATE PLAN is about, as a string.
+func (p *ownParser) planFor() bool {
+	if !p.word("for") || p.t != tokenString {
+		return false
+	}
+	p.stmt.Statement = string(p.appendString(nil))
+	p.advance()
+	return true
 }
 
 // decode passes SELECT SEQGATE_DECODE(id), where id is a number, a string or a parameter.

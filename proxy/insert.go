@@ -18,7 +18,7 @@ import (
 // sequenced table is refused: it must not reach the server without its ids.
 func (f *filler) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
 	p, err := f.planRead(p, sql, prepared)
-	return p, f.serversError(err, sql)
+	return p, unread(err, sql)
 }
 
 // planRead is planInsert with seqgate's own errors.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -29,15 +30,38 @@ func (x *executor) planKill(p plan, sql []byte) (plan, error) {
 	if !ok {
 		return p, nil
 	}
+	p.command("KILL")
 	if x.owner.isOwnID(id) {
-		p.kind, p.own = planOwn, func([]byte) error { return x.killItself(query) }
+		p.run = func([]byte) error { return x.killItself(query) }
 		return p, nil
 	}
-	done, err := x.kill(id, query)
-	if done {
-		p.kind = planDone
+	text, effect := slices.Clone(sql), p.effect
+	p.effect = 0
+	p.run = func(attributes []byte) error {
+		done, err := x.kill(id, query)
+		switch {
+		case err != nil:
+			return err
+		case done:
+			return x.replyOK(wire.OK{Status: x.status()})
+		}
+		if err := x.before(effect); err != nil {
+			return err
+		}
+		err = x.passOn(attributes, text)
+		x.after(effect)
+		return err
 	}
-	return p, err
+	return p, nil
+}
+
+// passOn sends a text in the place of the client's, whose answer the client gets.
+func (x *executor) passOn(attributes, text []byte) error {
+	x.out.composed = true
+	if err := x.sendPart(attributes, text); err != nil {
+		return err
+	}
+	return x.relayResult()
 }
 
 // processKill is COM_PROCESS_KILL, KILL's older form.

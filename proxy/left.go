@@ -52,8 +52,9 @@ func (x *executor) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, e
 		rows = nil // the statement succeeded
 	}
 	x.left, l.rows = l, "-1"
-	p.kind, p.effect = planOwn, 0
-	p.own = func([]byte) error { return x.replyRows(warningColumns, rows) }
+	p.command("SHOW " + which)
+	p.effect = 0
+	p.run = func([]byte) error { return x.replyRows(warningColumns, rows) }
 	return true, nil
 }
 

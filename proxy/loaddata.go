@@ -62,8 +62,9 @@ func (x *executor) planLoad(p plan, sql []byte) (plan, error) {
 		return p, err
 	}
 	text := stmt.AppendFilled(nil, sql)
-	p.kind, p.effect = planOwn, mayLook
-	p.own = func(attributes []byte) error {
+	p.command("LOAD DATA")
+	p.effect = mayLook
+	p.run = func(attributes []byte) error {
 		x.scratch = append(append(x.packetBuffer(), attributes...), text...)
 		if err := x.sendPacket(x.scratch); err != nil {
 			return err

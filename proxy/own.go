@@ -36,7 +36,8 @@ func (x *executor) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error
 	run, err := d.plan()
 	if run != nil {
 		x.noteKind(meter.Admin)
-		p.kind, p.own = planOwn, func([]byte) error { return run() }
+		p.command(strings.Join(parser.Words(sql, 2), " "))
+		p.run = func([]byte) error { return run() }
 	}
 	if ofVSchema || verb == parser.SelectDecode {
 		p.effect = 0 // no server hears of it

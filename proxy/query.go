@@ -122,7 +122,7 @@ func (f *filler) compose(p *plan, attributes, sql []byte) (err error) {
 			f.scratch = append(f.scratch, sql...)
 			f.scratch, p.quoted = f.scratch[:n], f.scratch[n:]
 		}
-	case p.kind == planOwn:
+	case p.kind == planCommand:
 		p.attributes = slices.Clone(attributes)
 	case p.kind == planQuery:
 		// attributes begin with the command's own byte
@@ -139,8 +139,8 @@ func (x *executor) finish(p *plan) (err error) {
 		if err = x.sendComposed(p); err == nil {
 			err = x.syntaxError(x.settleText(&p.fill), p.quoted)
 		}
-	case planOwn:
-		err = p.own(p.attributes)
+	case planCommand:
+		err = p.run(p.attributes)
 	case planQuery:
 		err = x.insertFromQuery(p.query, target{x.insertSchema(), x.insert.Table})
 	case planNext:
@@ -152,8 +152,6 @@ func (x *executor) finish(p *plan) (err error) {
 		err = x.settleExplicit(&p.fill, target{x.insertSchema(), x.insert.Table})
 	case planTicket:
 		err = x.answerTicket(&p.fill)
-	case planDone:
-		return x.replyOK(wire.OK{Status: x.status()})
 	case planPass:
 		err = x.relayResult()
 	}
@@ -201,14 +199,13 @@ func (x *executor) relayComposed(as wire.Shape) error {
 type planKind uint8
 
 const (
-	planPass   planKind = iota // it goes to the server as it came
-	planReport                 // so too; its OK packet is read for the ids that it brought along
-	planFill                   // its ids are filled in
-	planDone                   // it was done, and is answered with OK
-	planNext                   // it is answered from a sequence
-	planTicket                 // it asks a ticket table for an id
-	planOwn                    // what becomes of it is its own
-	planQuery                  // its rows come from a query, whose ids are counted first
+	planPass    planKind = iota // it goes to the server as it came
+	planReport                  // so too; its OK packet is read for the ids that it brought along
+	planFill                    // its ids are filled in
+	planNext                    // it is answered from a sequence
+	planTicket                  // it asks a ticket table for an id
+	planCommand                 // seqgate runs it: its run says how
+	planQuery                   // its rows come from a query, whose ids are counted first
 )
 
 // plan is what becomes of one statement, and what that does to the session.
@@ -219,15 +216,18 @@ type plan struct {
 	fill     fillPlan
 	query    *insertQuery
 	next     nextPlan
-	// own runs the statement, with what stands before the text of a command, and
-	// answers the client.
-	own        func(attributes []byte) error
+	// run runs a planCommand, with what stands before the text of a COM_QUERY, and answers the client.
+	run        func(attributes []byte) error
+	what       string // such a command does, in a word or two
 	attributes []byte
 	long       []byte // a long statement that is filled as it is sent
 	quoted     []byte // the client's own text of it, where that is short
 }
 
-// plan judges one statement. Errors are for the client; nothing was sent then.
+// command makes it the plan of a command, whose run is to be set.
+func (p *plan) command(what string) { p.kind, p.what = planCommand, what }
+
+// plan judges one statement, and runs nothing of it. Errors are for the client; nothing was sent then.
 func (x *executor) plan(sql []byte) (plan, error) {
 	kind := parser.Sniff(sql)
 	x.noteKind(kindOf(kind))

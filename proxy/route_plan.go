@@ -90,6 +90,8 @@ func (r *router) run(p *routedStatement, attributes []byte) error {
 		return r.passKill(attributes, p.sql)
 	case routedNamed:
 		return r.runNamed(attributes, p.sql, p.mode)
+	case routedPlan:
+		return r.explainCommand(p.sql, p.mode)
 	case routedShow:
 		return r.show(attributes, p.sql, p.mode)
 	case routedAt:

@@ -11,7 +11,13 @@ func (r *router) planSequences(p *routedStatement, kind parser.Kind, verb parser
 	sql, m := p.sql, p.mode
 	switch verb {
 	case parser.NoOwn:
-	case parser.ShowSeqgate, parser.ShowVSchema, parser.AlterVSchema, parser.SelectDecode:
+	case parser.ShowSeqgate:
+		p.kind = routedHome // answered there, for the current keyspace
+		if stmt, err := parser.ParseOwn(sql, m); err == nil && stmt.Topic == "plan" {
+			p.kind = routedPlan
+		}
+		return true, nil
+	case parser.ShowVSchema, parser.AlterVSchema, parser.SelectDecode:
 		p.kind = routedHome // answered there, for the current keyspace
 		return true, nil
 	default:

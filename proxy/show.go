@@ -28,6 +28,8 @@ func (d *ownStatement) showSeqgate() (err error) {
 	switch d.Topic {
 	case "":
 		result = showTopics()
+	case "plan":
+		result, err = d.showPlan()
 	case "servers":
 		result = d.srv.showServers()
 	case "status":
@@ -52,6 +54,7 @@ func (d *ownStatement) showSeqgate() (err error) {
 func showTopics() shown {
 	return shown{columns: []wire.Column{wire.TextColumn("Statement", 64), wire.TextColumn("Shows", 255)}, rows: [][]string{
 		{"SHOW SEQGATE GENERATORS", "generators of the vschema: layout, worker id, lease, clock"},
+		{"SHOW SEQGATE PLAN FOR 'SELECT 1'", "what would become of a statement: its ids, its shards, the text that each server gets"},
 		{"SHOW SEQGATE SEQUENCES", "sequences in use: ids in memory, runway, refills, errors"},
 		{"SHOW SEQGATE SERVERS", "the server of each shard: whether it answers, since when, how fast"},
 		{"SHOW SEQGATE SESSIONS", "clients: what they run, where, since when"},

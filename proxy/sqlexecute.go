@@ -28,8 +28,9 @@ func (x *executor) planExecuteSQL(p plan, sql []byte) (plan, error) {
 		return p, x.stillBound(&st.statement)
 	}
 	using = cloneAll(using)
-	p.kind, p.effect = planOwn, 0
-	p.own = func(attributes []byte) error { return x.executeNamed(attributes, st, using) }
+	p.command("EXECUTE")
+	p.effect = 0
+	p.run = func(attributes []byte) error { return x.executeNamed(attributes, st, using) }
 	return p, nil
 }
 

@@ -38,15 +38,16 @@ func (x *executor) planCarrier(p plan, sql []byte) (plan, error) {
 		return p, err
 	}
 	if !x.mariaDB || !mentionsAny(sql, "immediate", "prepare") {
-		return p, x.serversError(x.refuseCarried(form, sql), sql)
+		return p, unread(x.refuseCarried(form, sql), sql)
 	}
 	src, text, st, _, err := x.judgePrepare(form, sql, parser.ParseImmediate)
 	if err != nil || st == nil || st.fill == nil {
 		return p, err
 	}
 	text, command, using := slices.Clone(text), slices.Clone(sql), cloneAll(src.Using)
-	p.kind, p.effect = planOwn, 0
-	p.own = func(attributes []byte) error { return x.executeImmediate(attributes, st, command, text, using) }
+	p.command("EXECUTE IMMEDIATE")
+	p.effect = 0
+	p.run = func(attributes []byte) error { return x.executeImmediate(attributes, st, command, text, using) }
 	return p, nil
 }
 
@@ -62,16 +63,17 @@ func (x *executor) planPrepareSQL(p plan, sql []byte) (plan, error) {
 	if st != nil && st.fill != nil {
 		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), twin: filled != nil}
 		raw, text := slices.Clone(src.Raw), slices.Clone(text)
-		p.kind, p.effect = planOwn, 0
-		p.own = func(attributes []byte) error { return x.prepareNamed(attributes, src.Name, raw, n, text, filled) }
+		p.command("PREPARE")
+		p.effect = 0
+		p.run = func(attributes []byte) error { return x.prepareNamed(attributes, src.Name, raw, n, text, filled) }
 		return p, nil
 	}
 	if x.named[src.Name] == nil && (st == nil || !st.writes) {
 		return p, nil
 	}
 	command := slices.Clone(sql)
-	p.kind = planOwn
-	p.own = func(attributes []byte) error { return x.prepareOther(attributes, src.Name, st, command) }
+	p.command("PREPARE")
+	p.run = func(attributes []byte) error { return x.prepareOther(attributes, src.Name, st, command) }
 	return p, nil
 }
 
@@ -276,12 +278,17 @@ func (x *executor) planDeallocate(p plan, sql []byte) (plan, error) {
 	if !ok || st == nil {
 		return p, nil
 	}
+	p.command("DEALLOCATE PREPARE")
 	if st.fill == nil {
-		delete(x.named, name)
+		text := slices.Clone(sql)
+		p.run = func(attributes []byte) error {
+			delete(x.named, name)
+			return x.passOn(attributes, text)
+		}
 		return p, nil
 	}
-	p.kind, p.effect = planOwn, 0
-	p.own = func(attributes []byte) error { return x.deallocateNamed(attributes, name, st) }
+	p.effect = 0
+	p.run = func(attributes []byte) error { return x.deallocateNamed(attributes, name, st) }
 	return p, nil
 }
 

@@ -114,7 +114,7 @@ func (x *executor) planPrepared(sql []byte) (st *statement, filled []byte, err e
 		switch p.kind {
 		case planNext:
 			st.next = &p.next
-		case planOwn:
+		case planCommand:
 			return st, nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as both servers say
 		}
 		return st, nil, err

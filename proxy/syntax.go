@@ -55,13 +55,30 @@ func isSyntaxError(err error) bool {
 	return errors.As(err, &refused) && refused.Code() == mysql.ER_PARSE_ERROR
 }
 
-// serversError gives the server's own error for a statement that was refused with err
-// because of its text, if the server does not take it either; else err.
-func (c *serverConn) serversError(err error, sql []byte) error {
-	if !isUnread(err) {
+// unreadError refuses a statement for what its text is, with the text as it was read: the server may not take that either.
+type unreadError struct {
+	error
+	sql []byte
+}
+
+func (e *unreadError) Unwrap() error { return e.error }
+
+// unread makes an *unreadError of one that refuses a statement for what its text is.
+func unread(err error, sql []byte) error {
+	if isUnread(err) {
+		return &unreadError{err, sql}
+	}
+	return err
+}
+
+// serversError gives the server's own error for a statement that was refused with an
+// *unreadError, if the server does not take it either; else err.
+func (c *serverConn) serversError(err error) error {
+	var refusal *unreadError
+	if err == nil || !errors.As(err, &refusal) { // as nearly always: nothing is allocated
 		return err
 	}
-	its := c.tryPrepare(sql)
+	its := c.tryPrepare(refusal.sql)
 	var refused *wire.ServerError
 	switch {
 	case its == nil:

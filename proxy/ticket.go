@@ -109,8 +109,9 @@ func (f *filler) asksLastID(sql []byte) bool {
 // planLastID answers SELECT LAST_INSERT_ID() as the server does.
 func (x *executor) planLastID(p plan, sql []byte) plan {
 	name := string(bytes.TrimLeft(bytes.TrimRight(parser.TrimEnd(sql), "; \n"), " \n")[len("SELECT "):])
-	p.kind, p.effect = planOwn, 0
-	p.own = func([]byte) error { return x.answerLastID(name) }
+	p.command("SELECT LAST_INSERT_ID()")
+	p.effect = 0
+	p.run = func([]byte) error { return x.answerLastID(name) }
 	return p
 }
 

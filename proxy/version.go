@@ -12,11 +12,11 @@ import (
 // sql, which has blanks in their place now, is what has to be sent. What seqgate read
 // is so what the server reads, also when its version is not what its greeting says.
 func (x *executor) planText(sql []byte) (p plan, resolved bool, err error) {
-	if p, err = x.plan(sql); err == nil || !x.resolveVersions(sql) {
-		return p, false, err
+	if p, err = x.plan(sql); err != nil && x.resolveVersions(sql) {
+		resolved = true
+		p, err = x.plan(sql)
 	}
-	p, err = x.plan(sql)
-	return p, true, err
+	return p, resolved, x.serversError(err)
 }
 
 // planCallsText is planText for a text with calls of sequences, which may stand in
@@ -38,11 +38,11 @@ func (x *executor) planCallsText(sql []byte) (*callPlan, error) {
 
 // planPrepareText is planText for a statement to prepare.
 func (x *executor) planPrepareText(sql []byte) (st *statement, filled []byte, resolved bool, err error) {
-	if st, filled, err = x.planPrepare(sql); err == nil || !x.resolveVersions(sql) {
-		return st, filled, false, err
+	if st, filled, err = x.planPrepare(sql); err != nil && x.resolveVersions(sql) {
+		resolved = true
+		st, filled, err = x.planPrepare(sql)
 	}
-	st, filled, err = x.planPrepare(sql)
-	return st, filled, true, err
+	return st, filled, resolved, x.serversError(err)
 }
 
 // resolveVersions writes blanks over the version comments of a text, where that is

@@ -48,6 +48,7 @@ const usage = `seqgate: globally unique ids for MySQL, filled in by a proxy
   seqgate serve --upstream DSN [--listen ADDR]       the proxy in front of one server, without a file
   seqgate init  --config FILE [--dry-run] [TABLE...] make and seed missing sequence tables
   seqgate check --config FILE                        validate the files, and the servers' tables against them
+  seqgate explain --config FILE SQL                  what seqgate would make of a statement
   seqgate seq   list|next|set|reset|import ...       look at sequences, and operate them by hand
   seqgate decode ID [--layout NAME] [--json]         explain a generated id
   seqgate status [--config FILE] [--json]            how a running seqgate stands, its servers and its sequences
@@ -74,6 +75,7 @@ func allCommands() map[string]command {
 		"check":      runCheck,
 		"seq":        runSeq,
 		"decode":     runDecode,
+		"explain":    runExplain,
 		"status":     runStatus,
 		"sessions":   runSessions,
 		"reload":     runReload,

@@ -25,6 +25,7 @@ func TestHelp(t *testing.T) {
 	tests := map[string]string{
 		"init":        "cache config dry-run stopped upstream",
 		"seq list":    "config json upstream",
+		"explain":     "config database upstream",
 		"seq next":    "config upstream",
 		"seq set":     "cache config dry-run force upstream",
 		"seq reset":   "config dry-run force upstream",

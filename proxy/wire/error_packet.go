@@ -27,6 +27,11 @@ func (e *ServerError) Code() uint16 {
 	return binary.LittleEndian.Uint16(e.Packet[1:])
 }
 
+// State returns the SQLSTATE, of five characters; fewer where the packet is cut.
+func (e *ServerError) State() string {
+	return string(e.Packet[min(len(e.Packet), 4):min(len(e.Packet), 9)])
+}
+
 // Text returns the error's message.
 func (e *ServerError) Text() string { return string(e.Packet[min(len(e.Packet), 9):]) }
 

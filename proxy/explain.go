@@ -1,0 +1,274 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/wire"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// SHOW SEQGATE PLAN FOR 'statement' shows what would become of a statement: the same planner reads it as would plan the
+// statement itself, and nothing of it runs. No id is taken: in the texts that servers would get, ids are :id1, :id2 ...
+
+// explanation is a plan in lines: what each is about, and what it says.
+type explanation [][]string
+
+func (e *explanation) add(about, format string, args ...any) {
+	*e = append(*e, []string{about, fmt.Sprintf(format, args...)})
+}
+
+// refusal adds the error with which a statement would be refused. It returns those that say nothing of the statement.
+func (e *explanation) refusal(err error) error {
+	if isConnectionFailure(err) {
+		return err
+	}
+	var its *wire.ServerError
+	e.add("plan", "refuse")
+	if errors.As(err, &its) {
+		e.add("error", "%d (%s): %s", its.Code(), its.State(), its.Text())
+		return nil
+	}
+	refused := clientError(err)
+	e.add("error", "%d (%s): %s", refused.Code, refused.State, refused.Message)
+	return nil
+}
+
+// explanationColumns are those of SHOW SEQGATE PLAN.
+var explanationColumns = []wire.Column{wire.TextColumn("About", 64), wire.TextColumn("Plan", 64<<10)}
+
+// errExplainOne refuses several statements in one SHOW SEQGATE PLAN.
+var errExplainOne = mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "SHOW SEQGATE PLAN takes one statement; ask for each of several")
+
+// oneStatement gives a text without what is behind its statement, and an error where it has several.
+func oneStatement(sql []byte, m parser.Mode) ([]byte, error) {
+	sql = parser.TrimEnd(sql)
+	if spans, err := parser.Split(nil, sql, m); err == nil && len(spans) > 1 { // one with a compound statement is not split
+		return nil, errExplainOne
+	}
+	return sql, nil
+}
+
+// explain shows the plan of a statement on this server.
+func (x *executor) explain(sql []byte) (e explanation, err error) {
+	keeps := x.keeps
+	defer func() {
+		x.unfilled, x.keeps = nil, keeps // nothing has run
+		x.noteKind(meter.Admin)
+	}()
+	if err := x.know(); err != nil {
+		return nil, err
+	}
+	if sql, err = oneStatement(sql, x.state.mode); err != nil {
+		return nil, err
+	}
+	if places, err := parser.Placeholders(nil, sql, x.state.mode); err == nil && len(places) > 0 {
+		return x.explainPrepared(sql)
+	}
+	if parser.MayCall(sql) {
+		if calls, err := x.planCallsText(sql); calls != nil || err != nil {
+			return x.explainCalls(calls, sql, err)
+		}
+	}
+	p, _, err := x.planText(sql)
+	if err != nil {
+		return e, e.refusal(err)
+	}
+	switch p.kind {
+	case planPass:
+		e.add("plan", "relay")
+		e.text(x.keyspace, sql)
+	case planReport:
+		e.add("plan", "relay")
+		e.binding(&p.fill)
+		e.ownIDs(&p.fill)
+		e.text(x.keyspace, sql)
+	case planFill:
+		e.add("plan", "fill")
+		e.binding(&p.fill)
+		e.ids(&p.fill)
+		e.text(x.keyspace, x.explainFilled(sql, &p.fill))
+	case planQuery:
+		e.add("plan", "fill from query")
+		e.binding(&p.fill)
+		e.add("ids", "the server counts the query's rows, which are then numbered from the first id of a block on")
+		e.text(x.keyspace, sql)
+	case planTicket:
+		e.add("plan", "ticket")
+		e.binding(&p.fill)
+		e.add("ids", "1; the server's table stays as it is")
+	case planNext:
+		e.next(&p.next)
+	case planCommand:
+		e.add("plan", "command")
+		e.add("command", "%s", p.what)
+	}
+	return e, nil
+}
+
+// binding adds what fills which column.
+func (e *explanation) binding(p *fillPlan) {
+	e.add("table", "%s", p.binding.Table)
+	e.add("column", "%s", p.binding.Column)
+	switch b := p.binding; {
+	case b.generator != nil:
+		e.add("generator", "%s (%s)", nameInKeyspace(b.Sequence), b.generator.Type)
+	case b.key.name != "":
+		e.add("sequence", "%s, for each value of %s", nameInKeyspace(b.Sequence), b.key.name)
+	default:
+		e.add("sequence", "%s", nameInKeyspace(b.Sequence))
+	}
+}
+
+// nameInKeyspace gives a sequence's name as the vschema and clients have it.
+func nameInKeyspace(n sequence.Name) string {
+	if n.Keyspace == "" { // it has no name where it serves all databases
+		return n.String()
+	}
+	return n.Keyspace + "." + n.Table
+}
+
+// text adds the text that a keyspace's server gets.
+func (e *explanation) text(k *Keyspace, sql []byte) {
+	name := k.String()
+	if name == "" {
+		name = "server"
+	}
+	e.add(name, "%s", sql)
+}
+
+// ownIDs adds what becomes of ids that the statement brings along.
+func (e *explanation) ownIDs(p *fillPlan) {
+	if p.binding.OnExplicit != ExplicitIgnore && p.binding.key.name == "" {
+		e.add("ids", "its own; the sequence is moved past them once the server has stored them")
+		return
+	}
+	e.add("ids", "its own")
+}
+
+// ids adds how many ids the statement takes.
+func (e *explanation) ids(p *fillPlan) {
+	switch {
+	case p.params > 0:
+		e.add("ids", "%d, and one more for each of %d rows whose parameter leaves it open", p.open, p.params)
+	case p.step > 1:
+		e.add("ids", "%d, each %d above the one before", p.open, p.step)
+	default:
+		e.add("ids", "%d", p.open)
+	}
+}
+
+// next adds what a query of a sequence's value takes.
+func (e *explanation) next(n *nextPlan) {
+	e.add("plan", "next value")
+	e.add("sequence", "%s", nameInKeyspace(n.name))
+	switch {
+	case n.call == parser.LastValue:
+		e.add("ids", "0; it is the session's latest value")
+	case n.call == parser.SetValue:
+		e.add("ids", "0; the next value becomes %d at least", n.next)
+	case n.param:
+		e.add("ids", "as many as its parameter says")
+	default:
+		e.add("ids", "%d", n.count)
+	}
+}
+
+// explainFilled gives the text that the server would get of the statement in x.insert.
+func (f *filler) explainFilled(sql []byte, p *fillPlan) []byte {
+	n, wrap := 0, p.wrap
+	value := func(dst []byte, row int) ([]byte, bool) {
+		if !f.isOpen(row) {
+			return f.appendCopied(dst, sql, p, row)
+		}
+		n++
+		dst = appendNamedID(dst, n, wrap)
+		wrap = false
+		return dst, true
+	}
+	return f.insert.AppendFilled(nil, sql, p.binding.Column, value, f.fillOptions(p))
+}
+
+// appendNamedID appends what stands in the place of the n-th id.
+func appendNamedID(dst []byte, n int, wrap bool) []byte {
+	if wrap {
+		return append(appendNamedID(append(dst, "LAST_INSERT_ID("...), n, false), ')')
+	}
+	return strconv.AppendInt(append(dst, ":id"...), int64(n), 10)
+}
+
+// explainCalls shows a statement with calls such as NEXTVAL(s).
+func (x *executor) explainCalls(p *callPlan, sql []byte, err error) (e explanation, _ error) {
+	if err != nil {
+		return e, e.refusal(err)
+	}
+	if p.stmt.Alone {
+		next := p.alone()
+		e.next(&next)
+		return e, nil
+	}
+	e.add("plan", "values")
+	text := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, _ bool) ([]byte, bool) {
+		if !p.known[i] {
+			return dst, false
+		}
+		e.add(fmt.Sprintf(":value%d", i+1), "%s of %s", sql[p.stmt.Calls[i].Start:p.stmt.Calls[i].End], nameInKeyspace(p.names[i]))
+		return fmt.Appendf(dst, ":value%d", i+1), true
+	})
+	e.text(x.keyspace, text)
+	return e, nil
+}
+
+// explainPrepared shows what becomes of a statement with placeholders, which drivers prepare.
+func (x *executor) explainPrepared(sql []byte) (e explanation, err error) {
+	st, filled, _, err := x.planPrepareText(sql)
+	if err != nil {
+		return e, e.refusal(err)
+	}
+	switch {
+	case st.next != nil:
+		e.next(st.next)
+		return e, nil
+	case st.calls != nil:
+		e.add("plan", "values")
+		e.text(x.keyspace, st.calls.text)
+		return e, nil
+	case st.fill == nil:
+		e.add("plan", "relay")
+		e.text(x.keyspace, sql)
+		return e, nil
+	case st.query != nil:
+		e.add("plan", "fill from query")
+	case st.fill.binding.ticket:
+		e.add("plan", "ticket")
+		e.binding(st.fill)
+		return e, nil
+	case filled == nil:
+		e.add("plan", "relay")
+	default:
+		e.add("plan", "fill")
+	}
+	e.binding(st.fill)
+	switch {
+	case st.query != nil:
+		e.add("ids", "the server counts the query's rows at each execution")
+	case filled != nil:
+		e.ids(st.fill)
+		e.text(x.keyspace, filled)
+	default:
+		e.ownIDs(st.fill)
+		e.text(x.keyspace, sql)
+	}
+	return e, nil
+}
+
+// showPlan is SHOW SEQGATE PLAN in front of one server.
+func (d *ownStatement) showPlan() (shown, error) {
+	e, err := d.explain([]byte(d.Statement))
+	return shown{columns: explanationColumns, rows: e}, err
+}

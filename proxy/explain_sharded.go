@@ -1,0 +1,232 @@
+package proxy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/route"
+)
+
+// explainCommand is SHOW SEQGATE PLAN in front of sharded keyspaces.
+func (r *router) explainCommand(sql []byte, m parser.Mode) error {
+	stmt, err := parser.ParseOwn(sql, m)
+	if err != nil {
+		return err
+	}
+	e, err := r.explain([]byte(stmt.Statement), m)
+	if err != nil {
+		return err
+	}
+	r.ran(-1, uint64(len(e)))
+	return r.s.replyRows(explanationColumns, e)
+}
+
+// explain shows the plan of a statement in front of sharded keyspaces.
+func (r *router) explain(sql []byte, m parser.Mode) (e explanation, err error) {
+	if sql, err = oneStatement(sql, m); err != nil {
+		return nil, err
+	}
+	sql = r.resolveVersions(sql, m)
+	if places, err := parser.Placeholders(nil, sql, m); err == nil && len(places) > 0 {
+		return r.explainPrepared(sql, m)
+	}
+	if t, _ := parser.ParseTransaction(sql, m); t.Verb != parser.NoTransaction {
+		e.add("plan", "transaction")
+		e.add("shards", "each that the session uses meanwhile, when it is first used")
+		return e, nil
+	}
+	p, err := r.plan(sql, m)
+	if err != nil {
+		return e, e.refusal(err)
+	}
+	switch p.kind {
+	case routedAt:
+		return r.explainAt(p.keyspace, p.text)
+	case routedHome:
+		return r.explainAt(r.s.keyspace, p.sql)
+	case routedCurrent:
+		return r.explainAt(r.shards()[0], p.sql)
+	case routedInsert:
+		p.insert.explain(&e)
+	case routedQuery:
+		e.add("plan", "rows of a query")
+		e.add("rows", "are read first, then inserted as those of VALUES are")
+	case routedTables:
+		return r.explainTables(&p)
+	case routedLocal:
+		e.add("plan", "relay")
+		e.add("shards", "the one that knows what it asks for")
+	default:
+		words := 1
+		if p.kind == routedShow {
+			words = 2
+		}
+		e.add("plan", "command")
+		e.add("command", "%s", strings.Join(parser.Words(sql, words), " "))
+	}
+	return e, nil
+}
+
+// explainAt shows a statement that one server runs as it does for a session of its own.
+func (r *router) explainAt(k *Keyspace, sql []byte) (explanation, error) {
+	conn, err := r.anyShard(k, r.connectedConn)
+	if err != nil {
+		return nil, err
+	}
+	return conn.explain(sql)
+}
+
+// explainTables shows a statement that goes where its tables and values say.
+func (r *router) explainTables(p *routedStatement) (e explanation, err error) {
+	k := r.planKeyspace(p.route)
+	switch p.route.Kind {
+	case route.Unsharded:
+		return r.explainAt(k, p.route.AppendSQL(nil, p.sql, false, r.databaseAt(k)))
+	case route.Local:
+		e.add("plan", "relay")
+		e.add("shards", "any one")
+		e.add(r.shards()[0].String(), "%s", p.sql)
+		return e, nil
+	}
+	var shards []*Keyspace
+	for _, index := range p.shards {
+		shards = append(shards, k.Shards[index])
+	}
+	if p.route.Kind == route.Any {
+		shards = k.EachShard()[:1]
+	}
+	e.plan(p.route, len(shards))
+	for _, shard := range shards {
+		e.add(shard.String(), "%s", p.route.AppendSQL(nil, p.sql, len(shards) > 1 && p.route.Select, r.databaseAt(shard)))
+	}
+	return e, nil
+}
+
+// plan adds what the planner of routes says of a statement that goes to so many shards.
+func (e *explanation) plan(p *route.Plan, shards int) {
+	lines := strings.Split(p.String(), "\n")
+	switch {
+	case p.Kind == route.Any:
+		e.add("plan", "one shard")
+		e.add("shards", "any one: all have the same rows")
+	case shards == 1:
+		e.add("plan", "one shard")
+	case p.Select:
+		e.add("plan", "scatter, merge")
+	case p.Kind == route.Everywhere && !p.SameRows:
+		e.add("plan", "all shards")
+	default:
+		e.add("plan", "several shards, all or none")
+	}
+	for _, line := range lines[1:] {
+		about, says, _ := strings.Cut(line, ": ")
+		e.add(about, "%s", says)
+	}
+}
+
+// explain shows an INSERT or REPLACE whose rows say where it goes.
+func (in *shardedInsert) explain(e *explanation) {
+	switch in.kind {
+	case planFill:
+		e.add("plan", "fill, divide by rows")
+		e.binding(&in.fill)
+		e.ids(&in.fill)
+	default:
+		e.add("plan", "divide by rows")
+		e.add("table", "%s", in.table.Name)
+	}
+	if columns := in.vindexColumns(); len(columns) > 0 {
+		e.add("vindex", "%s(%s)", in.table.ColumnVindexes[0].Name, strings.Join(columns, ", "))
+	}
+	if in.shards == nil {
+		for _, shard := range in.targets {
+			e.add(in.keyspace.Shards[shard].String(), "%s", in.explainRows(func(int) bool { return true }))
+		}
+		return
+	}
+	byID := func(row int) bool { return in.pending && in.dependsOnID(row) }
+	for i, shard := range in.keyspace.Shards {
+		here := func(row int) bool { return !byID(row) && in.shards[row] == i }
+		if in.anyRow(here) {
+			e.add(shard.String(), "%s", in.explainRows(here))
+		}
+	}
+	if in.anyRow(byID) {
+		e.add("by new id", "%s", in.explainRows(byID))
+	}
+}
+
+// dependsOnID reports whether the shard of a row is that of its new id.
+func (in *shardedInsert) dependsOnID(row int) bool {
+	for i := range in.operands {
+		if in.operands[i].id && in.r.s.isOpen(row) {
+			return true
+		}
+	}
+	return false
+}
+
+func (in *shardedInsert) anyRow(of func(row int) bool) bool {
+	for row := range in.shards {
+		if of(row) {
+			return true
+		}
+	}
+	return false
+}
+
+// explainRows gives the statement with the rows that of reports true for.
+func (in *shardedInsert) explainRows(of func(row int) bool) string {
+	edits := parser.RowEdits{Database: in.keyspace.Shards[0].Database, Rows: of}
+	if in.kind == planFill {
+		edits.FillOptions, edits.Column = in.r.s.fillOptions(&in.fill), in.binding.Column
+		numbers, first := in.numberIDs(), -1 // the row that gets the first id of its text
+		edits.Value = func(dst []byte, row int) ([]byte, bool) {
+			if !in.r.s.isOpen(row) {
+				return dst, false
+			}
+			if first < 0 {
+				first = row
+			}
+			return appendNamedID(dst, numbers[row], in.fill.wrap && row == first), true
+		}
+	}
+	return string(in.stmt.AppendRows(nil, in.sql, edits))
+}
+
+// numberIDs tells of each row which of the new ids it gets, from 1.
+func (in *shardedInsert) numberIDs() []int {
+	numbers := make([]int, in.stmt.Rows)
+	n := 0
+	for row := range numbers {
+		if in.r.s.isOpen(row) {
+			n++
+		}
+		numbers[row] = n
+	}
+	return numbers
+}
+
+// explainPrepared shows what becomes of a statement with placeholders, which drivers prepare.
+func (r *router) explainPrepared(sql []byte, m parser.Mode) (e explanation, err error) {
+	st := &routedStmt{sql: sql, mode: m, within: r.keyspace, database: r.database}
+	st.arguments = st.argument
+	k, err := r.planPrepare(st)
+	switch {
+	case err != nil:
+		return e, e.refusal(err)
+	case st.run == onOneShard:
+		return r.explainAt(k, sql)
+	case st.run == byPlan:
+		e.add("plan", "by the values of each execution")
+		for _, line := range strings.Split(st.plan.String(), "\n")[1:] {
+			about, says, _ := strings.Cut(line, ": ")
+			e.add(about, "%s", says)
+		}
+	default:
+		e.add("plan", "as text, with the values of each execution")
+		e.add("table", "%s", fmt.Sprint(r.s.insert.Table))
+	}
+	return e, nil
+}

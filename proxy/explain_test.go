@@ -1,0 +1,89 @@
+package proxy_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/client"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seqgate/seqgate/internal/servertest"
+)
+
+// TestShowPlan asks for plans in front of one server and of shards: nothing of the statement runs, no
+// id is taken, and LAST_INSERT_ID() stays.
+func TestShowPlan(t *testing.T) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
+		g, _ := newInsertGate(t, s, 2)
+		for _, tt := range []struct{ database, table, column, refused string }{
+			{"main", "ua", "val", "LOAD DATA INFILE ''f'' INTO TABLE ua (val)"},
+			{"customer", "user", "name", "LOCK TABLES user WRITE"},
+		} {
+			t.Run(tt.database, func(t *testing.T) {
+				checkShowPlan(t, g.dial(t, tt.database), "INSERT INTO "+tt.table+" ("+tt.column+") VALUES ", tt.table, tt.refused)
+			})
+		}
+	})
+}
+
+func checkShowPlan(t *testing.T, c *client.Conn, insert, table, refused string) {
+	one := func(query string) string {
+		t.Helper()
+		r, err := c.Execute(query)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		value, err := r.GetString(0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	plan := func(query string) string {
+		t.Helper()
+		r, err := c.Execute(query)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		var lines []string
+		for _, row := range r.Values {
+			lines = append(lines, string(row[0].AsString())+": "+string(row[1].AsString()))
+		}
+		return strings.Join(lines, "\n")
+	}
+	if _, err := c.Execute(insert + "('first')"); err != nil {
+		t.Fatal(err)
+	}
+	last := one("SELECT LAST_INSERT_ID()")
+	got := plan("SHOW SEQGATE PLAN FOR '" + insert + "(''a''), (''b'')'")
+	for _, want := range []string{"plan: fill", "table: " + table, "column: id", "ids: 2", ":id1", ":id2"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the plan has no %q:\n%s", want, got)
+		}
+	}
+	if got := plan("SHOW SEQGATE PLAN FOR '" + refused + "'"); !strings.HasPrefix(got, "plan: refuse\nerror: 1235 (42000): seqgate does not") {
+		t.Errorf("a refused statement: got\n%s", got)
+	}
+	if got := one("SELECT LAST_INSERT_ID()"); got != last {
+		t.Errorf("LAST_INSERT_ID() behind a plan: got %s, want %s", got, last)
+	}
+	if diff := cmp.Diff("1", one("SELECT COUNT(*) FROM "+table)); diff != "" {
+		t.Errorf("rows of a table of which only plans were asked (-want +got):\n%s", diff)
+	}
+	if _, err := c.Execute("SHOW SEQGATE PLAN FOR 'SELECT 1; SELECT 2'"); err == nil || !strings.Contains(err.Error(), "takes one statement") {
+		t.Errorf("two statements: got %v", err)
+	}
+	next := func() int {
+		n, err := strconv.Atoi(one("SELECT NEXT VALUE FROM main.t_seq"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := next()
+	plan("SHOW SEQGATE PLAN FOR 'SELECT NEXT 10 VALUES FROM main.t_seq'")
+	if after := next(); after != before+1 {
+		t.Errorf("a value behind a plan: got %d after %d", after, before)
+	}
+}
