@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"testing"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // However many names clients write, few descriptions are kept.
 func TestCatalogIsBounded(t *testing.T) {
-	c := newCatalog(Config{})
+	c := newTableCache(Config{})
 	for i := range 3 * maxEntries {
 		c.keep(catalogKey{table: fmt.Sprint(i)}, &catalogEntry{})
 	}
@@ -23,7 +25,7 @@ func TestCatalogIsBounded(t *testing.T) {
 // Names of sequences that come in turn, each less often than tables are asked for again, cost the server no question; what
 // is no sequence table does.
 func TestCatalogKnowsSequencesForLonger(t *testing.T) {
-	c := newCatalog(Config{Logger: slog.New(slog.DiscardHandler)})
+	c := newTableCache(Config{Logger: slog.New(slog.DiscardHandler)})
 	began := time.Now()
 	away, err := sql.Open("mysql", "user@tcp(127.0.0.1:1)/d") // so that whoever has to ask the server fails
 	if err != nil {
@@ -31,23 +33,23 @@ func TestCatalogKnowsSequencesForLonger(t *testing.T) {
 	}
 	defer away.Close()
 	k := &Keyspace{Name: "k", Database: "d", DB: away}
-	columns := func(names ...string) (info tableInfo) {
-		info.exists = true
+	columns := func(names ...string) (info catalog.Table) {
+		info.Exists = true
 		for _, name := range names {
-			info.columns = append(info.columns, columnInfo{name: name})
+			info.Columns = append(info.Columns, catalog.Column{Name: name})
 		}
 		return info
 	}
 	for _, test := range []struct {
 		name  string
-		table tableInfo
+		table catalog.Table
 		age   time.Duration
 		known bool
 	}{
 		{"fresh_seq", columns("id", "next_id", "cache"), 0, true},
 		{"used_seq", columns("id", "next_id", "cache"), sequenceFresh - time.Second, true},
 		{"old_seq", columns("id", "next_id", "cache"), sequenceFresh, false},
-		{"absent_seq", tableInfo{}, 2 * catalogFresh, false},
+		{"absent_seq", catalog.Table{}, 2 * catalogFresh, false},
 		{"plain", columns("id"), 2 * catalogFresh, false},
 		{"both", columns("id", "next_id", "cache", "next"), 2 * catalogFresh, false},
 	} {

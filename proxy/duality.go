@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // MySQL's JSON duality views (9.4 and later) show rows of several tables as one JSON document. An UPDATE of such a view
@@ -91,7 +92,7 @@ func (f *filler) updatesUnread(begin []byte) bool {
 
 // dualityViews asks the server at most once in catalogFresh. Of a client that is alone with one shard only the tables of
 // unsharded keyspaces count.
-func (c *catalog) dualityViews(ctx context.Context, k *Keyspace, alone bool) ([]dualityView, error) {
+func (c *tableCache) dualityViews(ctx context.Context, k *Keyspace, alone bool) ([]dualityView, error) {
 	key := dualityKey{k.String(), alone}
 	c.mu.RLock()
 	known, epoch := c.duality[key], c.epoch
@@ -119,7 +120,7 @@ type dualityKey struct {
 	alone    bool
 }
 
-func (c *catalog) askDuality(ctx context.Context, k *Keyspace, alone bool) ([]dualityView, error) {
+func (c *tableCache) askDuality(ctx context.Context, k *Keyspace, alone bool) ([]dualityView, error) {
 	type nested struct {
 		view  string
 		table target
@@ -127,7 +128,7 @@ func (c *catalog) askDuality(ctx context.Context, k *Keyspace, alone bool) ([]du
 	var all []nested
 	rows, err := k.DB.QueryContext(ctx, "SELECT DISTINCT TABLE_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME"+
 		" FROM information_schema.JSON_DUALITY_VIEW_TABLES WHERE ALLOW_INSERT AND NOT IS_ROOT_TABLE")
-	if isServerError(err, mysql.ER_UNKNOWN_TABLE) { // an older server, that calls itself otherwise
+	if catalog.IsServerError(err, mysql.ER_UNKNOWN_TABLE) { // an older server, that calls itself otherwise
 		return nil, nil
 	}
 	if err != nil {

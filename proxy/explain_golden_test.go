@@ -21,6 +21,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
@@ -93,27 +94,27 @@ func explainIn(s *session, statement string) (explanation, error) {
 }
 
 // planTables are the tables of the golden plans by their databases, each with its columns.
-var planTables = map[string]map[string][]columnInfo{
+var planTables = map[string]map[string][]catalog.Column{
 	"shop": {
-		"users":    {idColumnOf("bigint"), {name: "name", columnType: "varchar(64)"}},
-		"lines":    {{name: "order_id", columnType: "bigint", key: "PRI"}, {name: "line", columnType: "bigint", key: "PRI"}, {name: "text", columnType: "varchar(64)"}},
-		"events":   {{name: "id", columnType: "bigint", key: "PRI"}, {name: "text", columnType: "varchar(64)"}},
-		"files":    {{name: "id", columnType: "binary(16)", key: "PRI"}, {name: "text", columnType: "varchar(64)"}},
-		"tickets":  {idColumnOf("bigint"), {name: "stub", columnType: "char(1)", key: "UNI"}},
-		"settings": {{name: "name", columnType: "varchar(64)", key: "PRI"}},
+		"users":    {idColumnOf("bigint"), {Name: "name", Type: "varchar(64)"}},
+		"lines":    {{Name: "order_id", Type: "bigint", Key: "PRI"}, {Name: "line", Type: "bigint", Key: "PRI"}, {Name: "text", Type: "varchar(64)"}},
+		"events":   {{Name: "id", Type: "bigint", Key: "PRI"}, {Name: "text", Type: "varchar(64)"}},
+		"files":    {{Name: "id", Type: "binary(16)", Key: "PRI"}, {Name: "text", Type: "varchar(64)"}},
+		"tickets":  {idColumnOf("bigint"), {Name: "stub", Type: "char(1)", Key: "UNI"}},
+		"settings": {{Name: "name", Type: "varchar(64)", Key: "PRI"}},
 		"more":     {},
 	},
 	"customer": {
-		"users":  {{name: "id", columnType: "bigint", key: "PRI"}, {name: "name", columnType: "varchar(64)"}},
-		"orders": {{name: "id", columnType: "bigint", key: "PRI"}, {name: "user_id", columnType: "bigint"}, {name: "text", columnType: "varchar(64)"}},
-		"notes":  {{name: "user_id", columnType: "bigint"}, {name: "text", columnType: "varchar(64)"}},
-		"colors": {{name: "id", columnType: "int", key: "PRI"}, {name: "name", columnType: "varchar(64)"}},
-		"log":    {{name: "text", columnType: "varchar(64)"}},
+		"users":  {{Name: "id", Type: "bigint", Key: "PRI"}, {Name: "name", Type: "varchar(64)"}},
+		"orders": {{Name: "id", Type: "bigint", Key: "PRI"}, {Name: "user_id", Type: "bigint"}, {Name: "text", Type: "varchar(64)"}},
+		"notes":  {{Name: "user_id", Type: "bigint"}, {Name: "text", Type: "varchar(64)"}},
+		"colors": {{Name: "id", Type: "int", Key: "PRI"}, {Name: "name", Type: "varchar(64)"}},
+		"log":    {{Name: "text", Type: "varchar(64)"}},
 	},
 }
 
-func idColumnOf(typ string) columnInfo {
-	return columnInfo{name: "id", columnType: typ, key: "PRI", extra: "auto_increment"}
+func idColumnOf(typ string) catalog.Column {
+	return catalog.Column{Name: "id", Type: typ, Key: "PRI", Extra: "auto_increment"}
 }
 
 // planSession returns a session in a keyspace, whose server says nothing but that it takes a statement to be prepared.
@@ -176,11 +177,11 @@ func planSession(t *testing.T, keyspace string, mariaDB bool) *session {
 }
 
 // knowTables has the catalog know tables of a keyspace, each with a sequence beside it in shop.
-func knowTables(t *testing.T, c *catalog, k *Keyspace, tables map[string][]columnInfo, asked time.Time) {
+func knowTables(t *testing.T, c *tableCache, k *Keyspace, tables map[string][]catalog.Column, asked time.Time) {
 	t.Helper()
-	counter := tableInfo{exists: true, kind: "BASE TABLE", engine: "InnoDB", columns: []columnInfo{{name: "id"}, {name: "next_id"}, {name: "cache"}}}
+	counter := catalog.Table{Exists: true, Kind: "BASE TABLE", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id"}, {Name: "next_id"}, {Name: "cache"}}}
 	for name, columns := range tables {
-		e := &catalogEntry{asked: asked, table: tableInfo{exists: true, name: name, kind: "BASE TABLE", engine: "InnoDB", columns: columns}}
+		e := &catalogEntry{asked: asked, table: catalog.Table{Exists: true, Name: name, Kind: "BASE TABLE", Engine: "InnoDB", Columns: columns}}
 		e.key, e.keyspace = catalogKey{k.String(), k.Database, name}, k
 		if name == "users" {
 			e.sequence = counter

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence/snowflake"
@@ -27,28 +28,28 @@ type generated struct {
 }
 
 // generate sets how a column is filled from a generator. The error says what the column has to be.
-func (c *catalog) generate(b *Binding, e *catalogEntry, g *vschema.Generator, column *columnInfo) (err error) {
+func (c *tableCache) generate(b *Binding, e *catalogEntry, g *vschema.Generator, column *catalog.Column) (err error) {
 	b.OnExplicit = ExplicitIgnore
-	b.generator, b.required = g, column.key == "PRI"
-	for i := range e.table.columns {
-		b.counts = b.counts || e.table.columns[i].autoIncrement()
+	b.generator, b.required = g, column.Key == "PRI"
+	for i := range e.table.Columns {
+		b.counts = b.counts || e.table.Columns[i].AutoIncrement()
 	}
 	switch {
 	case g.IsText():
-		b.form, err = generate.FormFor(g.Type, column.columnType)
+		b.form, err = generate.FormFor(g.Type, column.Type)
 	case g.Type == vschema.Snowflake:
 		if b.numbers, err = c.generated.Snowflake(g); err == nil {
-			err = holdsLayout(column.columnType, b.Max, b.numbers.Layout)
+			err = holdsLayout(column.Type, b.Max, b.numbers.Layout)
 		}
 	default:
-		err = holdsPrefix(column.columnType, b.Max, g.Segments)
+		err = holdsPrefix(column.Type, b.Max, g.Segments)
 	}
 	return err
 }
 
 // CheckColumn returns why a column of this type, as information_schema has it, cannot be filled from a generator.
 func CheckColumn(g *vschema.Generator, columnType string) error {
-	column := columnInfo{columnType: columnType}
+	column := catalog.Column{Type: columnType}
 	switch {
 	case g.IsText():
 		_, err := generate.FormFor(g.Type, columnType)
@@ -58,9 +59,9 @@ func CheckColumn(g *vschema.Generator, columnType string) error {
 		if err != nil {
 			return err
 		}
-		return holdsLayout(columnType, column.max(), l)
+		return holdsLayout(columnType, column.MaxID(), l)
 	}
-	return holdsPrefix(columnType, column.max(), g.Segments)
+	return holdsPrefix(columnType, column.MaxID(), g.Segments)
 }
 
 // holdsPrefix is holdsLayout for ids that begin with the date. Where the ids begin low, a column is full when it is.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -95,7 +96,7 @@ func (f *filler) useUpInsertID(p *fillPlan) error {
 	if f.mariaDB {
 		return f.quietly("SET insert_id = 0")
 	}
-	table := quoteIdentifier(cmp.Or(f.state.database, f.keyspace.Database)) + ".`seqgate insert_id`"
+	table := catalog.Quote(cmp.Or(f.state.database, f.keyspace.Database)) + ".`seqgate insert_id`"
 	err := f.quietly("CREATE TEMPORARY TABLE " + table + " (i BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY) SELECT NULL AS i")
 	var refused *wire.ServerError
 	if errors.As(err, &refused) {

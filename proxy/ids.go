@@ -129,7 +129,7 @@ func (s *Server) undeclaredIDs(ctx context.Context, keyspace, table string) (*ID
 		return nil, nil
 	}
 	e, err := s.catalog.lookup(ctx, k, k.Database, table)
-	if err != nil || !e.table.looksLikeSequence() {
+	if err != nil || !e.table.LooksLikeSequence() {
 		return nil, err
 	}
 	return &IDs{Keyspace: keyspace, Name: table, server: s, sequence: s.catalog.sequenceName(keyspace, table)}, nil

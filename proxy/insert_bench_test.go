@@ -19,7 +19,7 @@ func insertSession(tb testing.TB) *session {
 	}, sequence.Config{})
 	tb.Cleanup(func() { _ = seqs.Close(context.Background()) })
 	k := &Keyspace{Name: "main", Database: "d"}
-	c := newCatalog(Config{Keyspaces: map[string]*Keyspace{"main": k}})
+	c := newTableCache(Config{Keyspaces: map[string]*Keyspace{"main": k}})
 	asked := time.Now()
 	c.now = func() time.Time { return asked }
 	b := &Binding{Table: "orders", Column: "id", Transactional: true, Max: 1<<63 - 1, Columns: []string{"id", "customer", "name", "email", "price", "at"},

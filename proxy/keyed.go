@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
@@ -29,17 +30,17 @@ const (
 )
 
 // newKeyColumn judges a column by its type.
-func newKeyColumn(c *columnInfo) (keyColumn, error) {
-	if c.isInteger() {
-		return keyColumn{c.name, keyInteger}, nil
+func newKeyColumn(c *catalog.Column) (keyColumn, error) {
+	if c.IsInteger() {
+		return keyColumn{c.Name, keyInteger}, nil
 	}
-	switch kind, _, _ := strings.Cut(strings.ToLower(c.columnType), "("); kind {
+	switch kind, _, _ := strings.Cut(strings.ToLower(c.Type), "("); kind {
 	case "char", "varchar":
-		return keyColumn{c.name, keyText}, nil
+		return keyColumn{c.Name, keyText}, nil
 	case "binary", "varbinary":
-		return keyColumn{c.name, keyBinary}, nil
+		return keyColumn{c.Name, keyBinary}, nil
 	}
-	return keyColumn{}, fmt.Errorf("the key column '%s' is a %s; use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", c.name, c.columnType)
+	return keyColumn{}, fmt.Errorf("the key column '%s' is a %s; use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", c.Name, c.Type)
 }
 
 // bytes gives the key that a value of the column stands for, false when it is

@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // A MERGE table stands for MyISAM tables: an INSERT into it puts its rows into the first or the last of them.
-
-func (t *tableInfo) isMerge() bool { return strings.EqualFold(t.engine, "MRG_MyISAM") }
 
 // mergeMembers is how both servers show the tables of a MERGE table.
 var mergeMembers = regexp.MustCompile("UNION=\\(((?:`(?:[^`]|``)+`[.,]?)+)\\)")
@@ -20,10 +19,10 @@ var memberName = regexp.MustCompile("(?:`((?:[^`]|``)+)`\\.)?`((?:[^`]|``)+)`")
 
 // bindMerge refuses INSERTs through a MERGE table of a sequenced one: they would get ids that its sequence knows nothing of,
 // unless the vschema fills both from one.
-func (c *catalog) bindMerge(ctx context.Context, e *catalogEntry, k *Keyspace, schema, table string) error {
+func (c *tableCache) bindMerge(ctx context.Context, e *catalogEntry, k *Keyspace, schema, table string) error {
 	var name, text string
-	err := k.DB.QueryRowContext(ctx, "SHOW CREATE TABLE "+quoteIdentifier(schema)+"."+quoteIdentifier(table)).Scan(&name, &text)
-	if isServerError(err, mysql.ER_NO_SUCH_TABLE) {
+	err := k.DB.QueryRowContext(ctx, "SHOW CREATE TABLE "+catalog.Quote(schema)+"."+catalog.Quote(table)).Scan(&name, &text)
+	if catalog.IsServerError(err, mysql.ER_NO_SUCH_TABLE) {
 		return errReplaced
 	}
 	if err != nil || !strings.Contains(text, "INSERT_METHOD=") { // the server inserts nothing through one without

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -70,12 +71,12 @@ func (x *executor) checkTaking(name sequence.Name) (allowed bool, err error) {
 		return allowed, err
 	}
 	e, err := x.srv.catalog.lookup(x.ctx, k, name.Database, name.Table)
-	if err != nil || !e.table.exists || e.table.column("next_id") == nil {
+	if err != nil || !e.table.Exists || e.table.Column("next_id") == nil {
 		return false, err // what is no sequence is told as such
 	}
 	return false, mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
 		"NEXT VALUE command denied to user '%s' for table '%s': the account needs one of INSERT, UPDATE and REFERENCES on it, the last of which permits nothing else: GRANT REFERENCES ON %s.%s",
-		x.user, name.Table, quoteIdentifier(name.Database), quoteIdentifier(name.Table)))
+		x.user, name.Table, catalog.Quote(name.Database), catalog.Quote(name.Table)))
 }
 
 // hasTakingRight asks for the privileges that count, from whatever grants and roles the account has them.
@@ -163,7 +164,7 @@ func (t *takers) may(ctx context.Context, db *sql.DB, account string, name seque
 
 // emptyUpdate is an UPDATE of a sequence's row that writes nothing, for which the server wants the right to write.
 func emptyUpdate(name sequence.Name) string {
-	return "UPDATE " + quoteIdentifier(name.Database) + "." + quoteIdentifier(name.Table) + " SET next_id = NULL WHERE 1 = 0"
+	return "UPDATE " + catalog.Quote(name.Database) + "." + catalog.Quote(name.Table) + " SET next_id = NULL WHERE 1 = 0"
 }
 
 // sameAccount reports whether two connections' accounts are one; nil is the client's own.

@@ -90,7 +90,7 @@ func refuseCall(fault string, name sequence.Name) error {
 
 // knownSequence finds a sequence of the vschema's, or a table with the columns of
 // one. A sequence of the server's own (MariaDB) is not known.
-func (c *catalog) knownSequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, known bool, err error) {
+func (c *tableCache) knownSequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, known bool, err error) {
 	if keyspace, ok := c.declaredSequence(k, schema, table); ok {
 		return c.sequenceName(keyspace, table), true, nil
 	}
@@ -102,7 +102,7 @@ func (c *catalog) knownSequence(ctx context.Context, k *Keyspace, schema, table 
 	if err != nil {
 		return name, false, err
 	}
-	return name, e.table.looksLikeSequence(), nil
+	return name, e.table.LooksLikeSequence(), nil
 }
 
 // queryCalls deals with a text of one statement that may have calls. It reports

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -146,7 +147,7 @@ func (d *ownStatement) showSequences() error {
 	if schema == "" {
 		schema = d.state.database
 	}
-	alias := quoteIdentifier("Sequences_in_" + schema)
+	alias := catalog.Quote("Sequences_in_" + schema)
 	if !isPlainName(schema) {
 		alias = "Sequences"
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -142,7 +143,7 @@ func (f *filler) learnStored(p *fillPlan, t target) {
 
 // highestBetween gives the largest id of a table from lowest to highest, 0 for none,
 // also of what is not committed yet.
-func (c *catalog) highestBetween(ctx context.Context, k *Keyspace, t target, b *Binding, lowest, highest int64) (int64, error) {
+func (c *tableCache) highestBetween(ctx context.Context, k *Keyspace, t target, b *Binding, lowest, highest int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
 	defer cancel()
 	tx, err := k.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadUncommitted, ReadOnly: true})
@@ -150,9 +151,9 @@ func (c *catalog) highestBetween(ctx context.Context, k *Keyspace, t target, b *
 		return 0, err
 	}
 	defer tx.Rollback() // nothing was changed
-	column := quoteIdentifier(b.Column)
+	column := catalog.Quote(b.Column)
 	var id sql.NullInt64
 	err = tx.QueryRowContext(ctx, fmt.Sprintf("SELECT MAX(%[1]s) FROM %[2]s.%[3]s WHERE %[1]s BETWEEN %[4]d AND %[5]d",
-		column, quoteIdentifier(t.schema), quoteIdentifier(t.table), lowest, highest)).Scan(&id)
+		column, catalog.Quote(t.schema), catalog.Quote(t.table), lowest, highest)).Scan(&id)
 	return id.Int64, err
 }

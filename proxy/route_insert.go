@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -27,7 +28,7 @@ type shardedInsert struct {
 	mode            parser.Mode
 	stmt            *parser.InsertStmt // the session's
 
-	described *tableInfo
+	described *catalog.Table
 	binding   *Binding // nil when no column is filled
 	columns   []string // that a statement without a column list has values for
 	operands  []operand
@@ -162,7 +163,7 @@ func (in *shardedInsert) describe() error {
 		return err
 	case e.err != nil:
 		return e.err
-	case !e.table.exists:
+	case !e.table.Exists:
 		return notSeen(in.keyspace.Name, in.table.Name)
 	}
 	in.described, in.binding, in.columns = &e.table, e.binding, nil
@@ -170,9 +171,9 @@ func (in *shardedInsert) describe() error {
 		in.columns = in.binding.Columns
 		return nil
 	}
-	for i := range e.table.columns {
-		if c := &e.table.columns[i]; !c.invisible() {
-			in.columns = append(in.columns, c.name)
+	for i := range e.table.Columns {
+		if c := &e.table.Columns[i]; !c.Invisible() {
+			in.columns = append(in.columns, c.Name)
 		}
 	}
 	return nil
@@ -270,7 +271,7 @@ func (in *shardedInsert) readRows() (err error) {
 	}
 	in.operands = in.room.operands[:0]
 	for _, name := range in.vindexColumns() {
-		o := operand{name: name, column: in.described.column(name), id: in.binding != nil && strings.EqualFold(name, in.binding.Column)}
+		o := operand{name: name, column: in.described.Column(name), id: in.binding != nil && strings.EqualFold(name, in.binding.Column)}
 		if o.column == nil {
 			return fmt.Errorf("the vschema's vindex column '%s' is no column of table '%s'; correct the vschema or the table", name, in.table.Name)
 		}
@@ -297,7 +298,7 @@ func (in *shardedInsert) judge() (err error) {
 	s := in.r.s.executor
 	in.kind, in.effect = planPass, effectOfExplicit(in.stmt)
 	if in.binding == nil {
-		if slices.ContainsFunc(in.described.columns, func(c columnInfo) bool { return c.autoIncrement() }) {
+		if slices.ContainsFunc(in.described.Columns, func(c catalog.Column) bool { return c.AutoIncrement() }) {
 			in.effect = mayLook | mayChangeLastID
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -85,7 +86,7 @@ func shardedSession(tb testing.TB) (*router, *Keyspace) {
 	binding := &Binding{Table: "orders", Column: "id", Transactional: true, Max: 1<<63 - 1, Columns: []string{"id", "customer", "name", "email", "price", "at"},
 		Sequence: sequence.Name{Keyspace: "main", Database: "d", Table: "orders_seq"}}
 	s.srv.catalog.entries[catalogKey{shards[0].String(), "customer_0", "orders"}] = &catalogEntry{asked: s.srv.catalog.now(), binding: binding,
-		table: tableInfo{exists: true, name: "orders", kind: "BASE TABLE", engine: "InnoDB", columns: []columnInfo{{name: "id", columnType: "bigint(20)", key: "PRI"}}}}
+		table: catalog.Table{Exists: true, Name: "orders", Kind: "BASE TABLE", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id", Type: "bigint(20)", Key: "PRI"}}}}
 	s.keyspace = shards[0]
 	r := newRouter(s, k, "")
 	s.router = r

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"unicode/utf8"
 
@@ -61,11 +62,11 @@ func (in *shardedInsert) constants() (all []constant, err error) {
 		for row := range o.cells {
 			kind := o.cells[row].Kind
 			// In a column of text a decimal number is what the server writes for it.
-			if kind != parser.CellExpression && (kind != parser.CellDecimal || o.column.isInteger()) {
+			if kind != parser.CellExpression && (kind != parser.CellDecimal || o.column.IsInteger()) {
 				continue
 			}
-			c := constant{text: o.cells[row].Text, cell: &o.cells[row], characters: o.column.hasCharacters()}
-			if o.column.isInteger() && bitLiteral.Match(c.text) {
+			c := constant{text: o.cells[row].Text, cell: &o.cells[row], characters: o.column.HasCharacters()}
+			if o.column.IsInteger() && bitLiteral.Match(c.text) {
 				return nil, in.unsupported("a hexadecimal or bit literal within the value of an integer vindex column",
 					"write the number in decimal: the server may take such a literal for text, or for a number")
 			}
@@ -184,3 +185,7 @@ func (in *shardedInsert) settleSlot(slot *parser.Slot, v *parser.Cell) {
 	}
 	slot.Param = at
 }
+
+// bitLiteral may be within text of an expression: there it does no harm to take it
+// for a literal.
+var bitLiteral = regexp.MustCompile(`(?i)(^|[^0-9a-z_$'"])([xb]'|0[xb][0-9a-f])`)

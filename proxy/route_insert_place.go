@@ -11,13 +11,14 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
 
 // operand is a column of the primary vindex, with what the rows say of it.
 type operand struct {
 	name   string
-	column *columnInfo
+	column *catalog.Column
 	id     bool          // its open values are new ids
 	cells  []parser.Cell // of each row; none when all are new ids
 }
@@ -172,29 +173,16 @@ func (in *shardedInsert) value(o *operand, row int) (vschema.Value, error) {
 	case parser.CellNull:
 		return vschema.Null(), nil
 	case parser.CellSigned, parser.CellUnsigned, parser.CellString, parser.CellBits, parser.CellDecimal:
-		if v, ok := o.column.stored(c); ok {
+		if v, ok := o.column.Stored(c); ok {
 			return v, nil
 		}
-		if o.column.isInteger() {
+		if o.column.IsInteger() {
 			return vschema.Value{}, in.unmapped(row, "column '"+o.name+"' holds whole numbers")
 		}
-		return vschema.Value{}, in.unsupported("a value that vindex column '"+o.name+"' of type "+o.column.columnType+" may store as another one",
+		return vschema.Value{}, in.unsupported("a value that vindex column '"+o.name+"' of type "+o.column.Type+" may store as another one",
 			"write it as the column stores it: the row is found by that")
 	}
 	return vschema.Value{}, in.unmapped(row, "vindex column '"+o.name+"' has no value")
-}
-
-// wholeNumber reads a string as an integer column does.
-func wholeNumber(c *parser.Cell) (vschema.Value, bool) {
-	if c.Kind != parser.CellString {
-		return vschema.Value{}, false
-	}
-	text := strings.TrimSpace(string(c.Text))
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return vschema.Int(n), true
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	return vschema.Uint(n), err == nil
 }
 
 // strict reports whether the server refuses what it cannot store as it is.
@@ -213,26 +201,26 @@ func (in *shardedInsert) changes(o *operand, c *parser.Cell) bool {
 	if in.strict() {
 		return false
 	}
-	switch name, _ := o.column.typeName(); name {
+	switch name, _ := o.column.TypeName(); name {
 	case "bit", "float", "double", "year":
 		return c.Kind != parser.CellNull
 	}
 	switch c.Kind {
 	case parser.CellSigned:
-		return !o.column.holds(int64(c.Number), c.Number)
+		return !o.column.Holds(int64(c.Number), c.Number)
 	case parser.CellUnsigned:
-		return !o.column.holds(math.MaxInt64, c.Number)
+		return !o.column.Holds(math.MaxInt64, c.Number)
 	case parser.CellString:
-		if o.column.isInteger() {
-			return !o.column.holdsText(string(c.Text))
+		if o.column.IsInteger() {
+			return !o.column.HoldsText(string(c.Text))
 		}
-		if o.column.hasCharacters() && o.column.charset != "utf8mb4" && !parser.IsASCII(c.Text) {
+		if o.column.HasCharacters() && o.column.Charset != "utf8mb4" && !parser.IsASCII(c.Text) {
 			return true // it may have no such characters
 		}
-		n, ok := o.column.characters()
-		return ok && utf8.RuneCount(c.Text) > n || len(c.Text) > o.column.bytes()
+		n, ok := o.column.MaxCharacters()
+		return ok && utf8.RuneCount(c.Text) > n || len(c.Text) > o.column.MaxBytes()
 	case parser.CellBits:
-		n, ok := o.column.characters()
+		n, ok := o.column.MaxCharacters()
 		return ok && len(c.Text) > n
 	}
 	return false

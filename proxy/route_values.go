@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -115,4 +116,4 @@ type columnType struct {
 }
 
 // quoteVariable gives a user variable's name as it reads in every sql_mode.
-func quoteVariable(name string) string { return "@" + quoteIdentifier(name) }
+func quoteVariable(name string) string { return "@" + catalog.Quote(name) }

@@ -28,7 +28,7 @@ type identity struct {
 }
 
 // sameServer reports whether two keyspaces are on one server. It is an error when that cannot be known.
-func (c *catalog) sameServer(ctx context.Context, a, b *Keyspace) (bool, error) {
+func (c *tableCache) sameServer(ctx context.Context, a, b *Keyspace) (bool, error) {
 	if a.Backend.Addr == b.Backend.Addr {
 		return true, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -88,7 +89,7 @@ func (a *alteration) checkRestart() error {
 
 func (a *alteration) fullName() string {
 	t := a.Tables[0]
-	return quoteIdentifier(a.schemaOf(t)) + "." + quoteIdentifier(t.Name)
+	return catalog.Quote(a.schemaOf(t)) + "." + catalog.Quote(t.Name)
 }
 
 // run has the server judge the statement by an ALTER TABLE in the client's session,

@@ -13,6 +13,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
@@ -329,14 +330,14 @@ func (d *ownStatement) refuseFilled(t parser.Table) error {
 }
 
 // filledFrom gives a table that is filled from a sequence, "" when there is none.
-func (c *catalog) filledFrom(ctx context.Context, k *Keyspace, schema, name string) (string, error) {
+func (c *tableCache) filledFrom(ctx context.Context, k *Keyspace, schema, name string) (string, error) {
 	type candidate struct {
 		keyspace      *Keyspace
 		schema, table string
 	}
 	var candidates []candidate
 	v := c.loaded.vschema()
-	if table, ok := strings.CutSuffix(name, sequenceSuffix); ok && v == nil {
+	if table, ok := strings.CutSuffix(name, catalog.SequenceSuffix); ok && v == nil {
 		candidates = append(candidates, candidate{k, schema, table})
 	}
 	for _, other := range c.keyspaces {
@@ -429,7 +430,7 @@ func (d *ownStatement) planShowCreate() (func() error, error) {
 	}
 	o, name := found.options, d.Tables[0].Name
 	begin := fmt.Sprintf("CREATE SEQUENCE %s start with %d minvalue %d maxvalue %d increment by 1 cache ",
-		quoteIdentifier(name), cmp.Or(o.Start, 1), cmp.Or(o.Min, 1), cmp.Or(o.Max, math.MaxInt64))
+		catalog.Quote(name), cmp.Or(o.Start, 1), cmp.Or(o.Min, 1), cmp.Or(o.Max, math.MaxInt64))
 	text := fmt.Sprintf("SELECT %s AS `Table`, CONCAT(%s, cache, ' nocycle ENGINE=InnoDB') AS `Create Table` FROM %s WHERE id = 0",
 		literal(name), literal(begin), d.table(0))
 	return func() error { return d.runText(text) }, nil

@@ -122,7 +122,7 @@ const DefaultHandshakeTimeout = 10 * time.Second
 type Server struct {
 	cfg      Config
 	changed  atomic.Pointer[Config] // with the settings of now; nil until they are changed
-	catalog  *catalog
+	catalog  *tableCache
 	takers   takers
 	clusters clusters
 
@@ -194,7 +194,7 @@ func New(cfg Config) (*Server, error) {
 		s.ownGenerators = generate.New(generate.Config{})
 		s.cfg.Generators = s.ownGenerators
 	}
-	s.catalog = newCatalog(s.cfg)
+	s.catalog = newTableCache(s.cfg)
 	s.segments.note(cfg.VSchema)
 	if cfg.RSA != nil {
 		der, err := x509.MarshalPKIXPublicKey(&cfg.RSA.PublicKey)

@@ -12,6 +12,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -357,7 +358,7 @@ func (c *serverConn) isTemporary(schema, table string) (bool, error) {
 	if c.temporary == nil {
 		return false, nil
 	}
-	name := quoteIdentifier(schema) + "." + quoteIdentifier(table)
+	name := catalog.Quote(schema) + "." + catalog.Quote(table)
 	if c.temporary[name] {
 		return false, nil
 	}

@@ -74,8 +74,11 @@ func unread(err error, sql []byte) error {
 // serversError gives the server's own error for a statement that was refused with an
 // *unreadError, if the server does not take it either; else err.
 func (c *serverConn) serversError(err error) error {
+	if err == nil { // as nearly always: nothing is allocated
+		return nil
+	}
 	var refusal *unreadError
-	if err == nil || !errors.As(err, &refusal) { // as nearly always: nothing is allocated
+	if !errors.As(err, &refusal) {
 		return err
 	}
 	its := c.tryPrepare(refusal.sql)

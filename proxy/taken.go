@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -274,7 +275,7 @@ func seesTriggers(ctx context.Context, db *sql.DB, schema string) bool {
 			return false
 		}
 		rights, on, _ := strings.Cut(grant, " ON ")
-		all := strings.HasPrefix(on, "*.*") || strings.HasPrefix(on, quoteIdentifier(schema)+".*")
+		all := strings.HasPrefix(on, "*.*") || strings.HasPrefix(on, catalog.Quote(schema)+".*")
 		sees = sees || all && (strings.Contains(rights, "TRIGGER") || strings.Contains(rights, "ALL PRIVILEGES"))
 	}
 	return sees && rows.Err() == nil

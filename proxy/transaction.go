@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -93,7 +94,7 @@ func (r *router) enter(conn *executor) error {
 	}
 	conn.begun = true
 	for _, name := range r.tx.savepoints {
-		if err := conn.quietly("SAVEPOINT " + quoteIdentifier(name)); err != nil {
+		if err := conn.quietly("SAVEPOINT " + catalog.Quote(name)); err != nil {
 			if !isConnectionFailure(err) {
 				r.rollbackOn([]*executor{conn}) // it comes to the transaction anew, when it is needed again
 			}

@@ -56,7 +56,9 @@ func (c *serverConn) resolveVersions(sql []byte) bool {
 		return false // the statement is refused already
 	}
 	resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(c.backend.Version))
-	copy(sql, resolved)
+	if ok {
+		copy(sql, resolved)
+	}
 	return ok
 }
 

@@ -13,7 +13,7 @@ const kindView = "VIEW"
 
 // bindView refuses INSERTs through a view of a sequenced table: the view's
 // columns say nothing of where the id is.
-func (c *catalog) bindView(ctx context.Context, e *catalogEntry, k *Keyspace, schema, view string) error {
+func (c *tableCache) bindView(ctx context.Context, e *catalogEntry, k *Keyspace, schema, view string) error {
 	var definition string
 	var updatable bool
 	err := k.DB.QueryRowContext(ctx, "SELECT COALESCE(VIEW_DEFINITION, ''), IS_UPDATABLE = 'YES' FROM information_schema.VIEWS"+
@@ -32,7 +32,7 @@ func (c *catalog) bindView(ctx context.Context, e *catalogEntry, k *Keyspace, sc
 }
 
 // bindUnder refuses INSERTs through something that stands for other tables, where one of them has a sequence.
-func (c *catalog) bindUnder(ctx context.Context, e *catalogEntry, k *Keyspace, tables []target, through string) error {
+func (c *tableCache) bindUnder(ctx context.Context, e *catalogEntry, k *Keyspace, tables []target, through string) error {
 	for _, t := range tables {
 		owner, err := c.owner(ctx, k, t.schema)
 		if err != nil {

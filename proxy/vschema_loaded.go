@@ -19,7 +19,7 @@ type loadedVSchema struct {
 }
 
 // loadVSchema makes of a vschema all that is made of it.
-func (c *catalog) loadVSchema(v *vschema.VSchema) *loadedVSchema {
+func (c *tableCache) loadVSchema(v *vschema.VSchema) *loadedVSchema {
 	layouts := make(map[string]*vschema.Shards)
 	for name, k := range c.keyspaces {
 		if k.Shards != nil {

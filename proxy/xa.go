@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -94,7 +95,7 @@ func (d *decisions) forget(ctx context.Context, name string) error {
 }
 
 func (d *decisions) table() string {
-	return quoteIdentifier(d.at.Database) + "." + decisionTable
+	return catalog.Quote(d.at.Database) + "." + decisionTable
 }
 
 // xid gives a transaction's name at one shard, as SQL has it.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -156,11 +157,11 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 		return nil
 	}
 	quoted := s.quoted(name.table)
-	faults := t.sequenceFaults(quoted)
+	faults := sequenceFaults(t, quoted)
 	for _, fault := range faults {
 		c.fail(name, "the table %s", fault)
 	}
-	if !t.hasSequenceColumns() {
+	if !hasSequenceColumns(t) {
 		return nil
 	}
 	rows, err := s.readSequence(ctx, name.table)
@@ -173,7 +174,7 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 		return nil
 	}
 	c.checkOrdered(name, t)
-	last := t.maxValue()
+	last := maxValue(t)
 	for _, fault := range rowFaults(quoted, rows, last) {
 		faults = append(faults, fault)
 		c.fail(name, "%s", fault)
@@ -225,20 +226,20 @@ func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tab
 	}
 	c.checkColumnList(f.tableName, name, t)
 	c.checkKeyColumn(f.tableName, name, t)
-	column, ok := t.column(f.column)
+	column, ok := columnOf(t, f.column)
 	if !ok {
-		c.fail(name, "the auto_increment column %s is missing: %s", f.column, vschema.Suggest(f.column, columnNames(t.columns)))
+		c.fail(name, "the auto_increment column %s is missing: %s", f.column, vschema.Suggest(f.column, columnNames(t.Columns)))
 		return
 	}
-	subject := name.String() + "." + column.name
-	if column.maxID() == 0 {
-		c.fail(subject, "a %s holds no sequence's ids: make it a BIGINT", column.dataType)
+	subject := name.String() + "." + column.Name
+	if column.MaxInteger() == 0 {
+		c.fail(subject, "a %s holds no sequence's ids: make it a BIGINT", column.DataType())
 		return
 	}
 	if row == nil {
 		return
 	}
-	used, err := s.readUsedIDs(ctx, f.table, column.name)
+	used, err := s.readUsedIDs(ctx, f.table, column.Name)
 	if err != nil {
 		c.failed(subject, err)
 		return
@@ -257,7 +258,7 @@ func (c *checker) missingTable(s *server, table string) {
 }
 
 // checkRange checks that the sequence is above the ids in use and below the end of the column's type.
-func (c *checker) checkRange(subject string, column dbColumn, sequence tableName, row *seqRow, used usedIDs) {
+func (c *checker) checkRange(subject string, column catalog.Column, sequence tableName, row *seqRow, used usedIDs) {
 	next := max(row.next.Int64, 1)
 	fault, fatal := rangeFault(next, used, column)
 	switch {
@@ -267,31 +268,31 @@ func (c *checker) checkRange(subject string, column dbColumn, sequence tableName
 	case fault != "":
 		c.warn(subject, "filled from %s: %s", sequence, fault)
 	}
-	c.ok(subject, "filled from %s: next_id %d, cache %d, %d ids left of %s", sequence, next, row.cache.Int64, column.maxID()-next+1, column.typeName())
+	c.ok(subject, "filled from %s: next_id %d, cache %d, %d ids left of %s", sequence, next, row.cache.Int64, column.MaxInteger()-next+1, column.ShortType())
 }
 
 // rangeFault says what is wrong with a next_id for a column with these ids in use, "" for nothing. It is fatal when ids
 // would repeat or INSERTs fail.
-func rangeFault(next int64, used usedIDs, column dbColumn) (fault string, fatal bool) {
-	last := column.maxID()
+func rangeFault(next int64, used usedIDs, column catalog.Column) (fault string, fatal bool) {
+	last := column.MaxInteger()
 	switch left := last - next + 1; {
 	case used.max >= last:
-		return fmt.Sprintf("the ids are used up: the largest id, %d, is the last of %s: make it a BIGINT", used.max, column.typeName()), true
+		return fmt.Sprintf("the ids are used up: the largest id, %d, is the last of %s: make it a BIGINT", used.max, column.ShortType()), true
 	case next > last:
-		return fmt.Sprintf("the ids are used up: next_id %d is past the end of %s, %d: make it a BIGINT", next, column.typeName(), last), true
+		return fmt.Sprintf("the ids are used up: next_id %d is past the end of %s, %d: make it a BIGINT", next, column.ShortType(), last), true
 	case next <= used.max:
 		return fmt.Sprintf("next_id %d is not above the largest id %d, ids would repeat: run seqgate init", next, used.max), true
 	case next < used.counter:
 		return fmt.Sprintf("next_id %d is below the AUTO_INCREMENT counter %d, ids of deleted rows may be given again: run seqgate init", next, used.counter), false
 	case left < last/10:
-		return fmt.Sprintf("only %d ids are left of %s, next_id is %d: make it a BIGINT", left, column.typeName(), next), false
+		return fmt.Sprintf("only %d ids are left of %s, next_id is %d: make it a BIGINT", left, column.ShortType(), next), false
 	}
 	return "", false
 }
 
 // checkColumnList holds an authoritative list of columns against the table, printed as subject: INSERTs without a list of
 // their own are understood by it.
-func (c *checker) checkColumnList(name, subject tableName, t *dbTable) {
+func (c *checker) checkColumnList(name, subject tableName, t *catalog.Table) {
 	if c.cfg.VSchema == nil {
 		return
 	}
@@ -306,9 +307,9 @@ func (c *checker) checkColumnList(name, subject tableName, t *dbTable) {
 			want = append(want, column.Name)
 		}
 	}
-	for _, column := range t.columns {
-		if !column.invisible {
-			got = append(got, column.name)
+	for _, column := range t.Columns {
+		if !column.Invisible() {
+			got = append(got, column.Name)
 		}
 	}
 	if !slices.EqualFunc(want, got, strings.EqualFold) {
@@ -318,7 +319,7 @@ func (c *checker) checkColumnList(name, subject tableName, t *dbTable) {
 }
 
 // checkKeyColumn checks the column by which a keyed sequence counts the rows of a table, which is printed as subject.
-func (c *checker) checkKeyColumn(name, subject tableName, t *dbTable) {
+func (c *checker) checkKeyColumn(name, subject tableName, t *catalog.Table) {
 	if c.cfg.VSchema == nil {
 		return
 	}
@@ -327,12 +328,12 @@ func (c *checker) checkKeyColumn(name, subject tableName, t *dbTable) {
 	if !ok || declared.AutoIncrement == nil || declared.AutoIncrement.Key == "" {
 		return
 	}
-	column, ok := t.column(declared.AutoIncrement.Key)
+	column, ok := columnOf(t, declared.AutoIncrement.Key)
 	switch {
 	case !ok:
-		c.fail(subject, "the key column %s is missing: %s", declared.AutoIncrement.Key, vschema.Suggest(declared.AutoIncrement.Key, columnNames(t.columns)))
-	case column.maxID() == 0 && !slices.Contains([]string{"char", "varchar", "binary", "varbinary"}, column.dataType):
-		c.fail(subject, "the key column %s is a %s: use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", column.name, column.dataType)
+		c.fail(subject, "the key column %s is missing: %s", declared.AutoIncrement.Key, vschema.Suggest(declared.AutoIncrement.Key, columnNames(t.Columns)))
+	case column.MaxInteger() == 0 && !slices.Contains([]string{"char", "varchar", "binary", "varbinary"}, column.DataType()):
+		c.fail(subject, "the key column %s is a %s: use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", column.Name, column.DataType())
 	}
 }
 
@@ -344,7 +345,7 @@ func (c *checker) reportUnusable(nothingFilled bool) {
 	for _, s := range c.servers {
 		reasons := s.unusable()
 		for _, name := range slices.SortedFunc(maps.Keys(reasons), func(a, b tableName) int { return strings.Compare(a.table, b.table) }) {
-			c.warn(name, "not filled from %s%s beside it: %s", name.table, seqSuffix, reasons[name])
+			c.warn(name, "not filled from %s%s beside it: %s", name.table, catalog.SequenceSuffix, reasons[name])
 		}
 	}
 }

@@ -103,11 +103,11 @@ func (c *cluster) usedStripes(ctx context.Context, b binding, stripes []sequence
 		if !ok {
 			continue
 		}
-		column, err := t.filledColumn(p.column)
+		column, err := filledColumn(t, p.column)
 		if err != nil {
 			return nil, err
 		}
-		id := quote(column.name)
+		id := quote(column.Name)
 		err = p.server.eachMax(ctx, fmt.Sprintf("SELECT %s DIV %d MOD %d + 1, MAX(%[1]s) FROM %[4]s WHERE %[1]s >= %[5]d GROUP BY 1",
 			id, l.Chunk, l.Stripes, p.server.quoted(p.table), from), func(stripe int, last int64) { used[stripe] = max(used[stripe], last) })
 		if err != nil {

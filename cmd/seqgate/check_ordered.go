@@ -1,11 +1,14 @@
 package main
 
-import "github.com/seqgate/seqgate/sequence"
+import (
+	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/sequence"
+)
 
 // checkOrdered tells of a sequence that one of configuration and table says to be ordered. The table's word counts for all.
-func (c *checker) checkOrdered(name tableName, t *dbTable) {
+func (c *checker) checkOrdered(name tableName, t *catalog.Table) {
 	configured := c.cfg.Sequences.Of(name.keyspace, name.table).Ordered
-	o, ok := sequence.ParseComment(t.comment)
+	o, ok := sequence.ParseComment(t.Comment)
 	switch {
 	case !ok || configured == o.Ordered:
 	case configured:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -15,17 +16,17 @@ import (
 const checkedRows = 1000
 
 // checkRows checks that the rows of a table are on the shard where the primary vindex of the table says.
-func (c *checker) checkRows(ctx context.Context, s *server, t *vschema.Table, here *dbTable, shards *vschema.Shards) {
+func (c *checker) checkRows(ctx context.Context, s *server, t *vschema.Table, here *catalog.Table, shards *vschema.Shards) {
 	if len(t.ColumnVindexes) == 0 || t.ColumnVindexes[0].Vindex == nil || shards.Len() == 1 {
 		return
 	}
 	by := t.ColumnVindexes[0]
 	name := s.named(t.Name)
-	columns := make([]dbColumn, len(by.Columns))
+	columns := make([]catalog.Column, len(by.Columns))
 	for i, column := range by.Columns {
 		var ok bool
-		if columns[i], ok = here.column(column); !ok {
-			c.fail(name, "the vindex column %s is missing: %s", column, vschema.Suggest(column, columnNames(here.columns)))
+		if columns[i], ok = columnOf(here, column); !ok {
+			c.fail(name, "the vindex column %s is missing: %s", column, vschema.Suggest(column, columnNames(here.Columns)))
 			return
 		}
 	}
@@ -46,10 +47,10 @@ type misplaced struct {
 }
 
 // misplaced looks at the first rows of a table and finds those that belong to another shard, by the values of columns.
-func (s *server) misplaced(ctx context.Context, table string, columns []dbColumn, by vschema.ColumnVindex, shards *vschema.Shards) (seen int, found misplaced, err error) {
+func (s *server) misplaced(ctx context.Context, table string, columns []catalog.Column, by vschema.ColumnVindex, shards *vschema.Shards) (seen int, found misplaced, err error) {
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = quote(c.name)
+		names[i] = quote(c.Name)
 	}
 	rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s LIMIT %d", strings.Join(names, ", "), s.quoted(table), checkedRows))
 	if err != nil {
@@ -66,7 +67,7 @@ func (s *server) misplaced(ctx context.Context, table string, columns []dbColumn
 			return seen, found, err
 		}
 		for i, text := range texts {
-			values[i] = columns[i].value(text)
+			values[i] = columnValue(columns[i], text)
 		}
 		if where := shardOf(by, values, shards); where != s.shard {
 			if found.count++; found.count > 1 {
@@ -87,20 +88,20 @@ func shardOf(by vschema.ColumnVindex, values []vschema.Value, shards *vschema.Sh
 	return shards.Name(shards.Find(id))
 }
 
-func rowText(columns []dbColumn, values []vschema.Value) string {
+func rowText(columns []catalog.Column, values []vschema.Value) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = printable(c.name + " = " + values[i].String())
+		parts[i] = printable(c.Name + " = " + values[i].String())
 	}
 	return strings.Join(parts, ", ")
 }
 
 // value is what a vindex maps of a column's value, which the server gave as text.
-func (c dbColumn) value(text []byte) vschema.Value {
+func columnValue(c catalog.Column, text []byte) vschema.Value {
 	if text == nil {
 		return vschema.Null()
 	}
-	if c.maxID() == 0 {
+	if c.MaxInteger() == 0 {
 		return vschema.Text(text)
 	}
 	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -92,25 +93,25 @@ func (c *checker) checkSharded(ctx context.Context, name tableName, t *vschema.T
 
 // compareColumns tells in what a table differs from that of another shard. Rows of both are given to clients as one
 // result, and one statement goes to both.
-func (c *checker) compareColumns(name tableName, t *dbTable, shard string, model *dbTable) {
-	for _, want := range model.columns {
-		got, ok := t.column(want.name)
+func (c *checker) compareColumns(name tableName, t *catalog.Table, shard string, model *catalog.Table) {
+	for _, want := range model.Columns {
+		got, ok := columnOf(t, want.Name)
 		switch {
 		case !ok:
-			c.fail(name, "the column %s is missing, which shard %s has: the tables of all shards are to be the same", want.name, shard)
-		case got.columnType != want.columnType:
-			c.fail(name, "the column %s is a %s, on shard %s a %s: the tables of all shards are to be the same", want.name, got.columnType, shard, want.columnType)
-		case got.collation != want.collation:
+			c.fail(name, "the column %s is missing, which shard %s has: the tables of all shards are to be the same", want.Name, shard)
+		case got.Definition() != want.Definition():
+			c.fail(name, "the column %s is a %s, on shard %s a %s: the tables of all shards are to be the same", want.Name, got.Definition(), shard, want.Definition())
+		case got.Collation != want.Collation:
 			c.fail(name, "the column %s has the collation %s, on shard %s %s: rows would be ordered and compared in two ways",
-				want.name, cmp.Or(got.collation, "none"), shard, cmp.Or(want.collation, "none"))
+				want.Name, cmp.Or(got.Collation, "none"), shard, cmp.Or(want.Collation, "none"))
 		}
 	}
-	for _, got := range t.columns {
-		if _, ok := model.column(got.name); !ok {
-			c.fail(name, "it has the column %s, which is missing on shard %s: the tables of all shards are to be the same", got.name, shard)
+	for _, got := range t.Columns {
+		if _, ok := columnOf(model, got.Name); !ok {
+			c.fail(name, "it has the column %s, which is missing on shard %s: the tables of all shards are to be the same", got.Name, shard)
 		}
 	}
-	got, want := columnNames(t.columns), columnNames(model.columns)
+	got, want := columnNames(t.Columns), columnNames(model.Columns)
 	if len(got) == len(want) && !slices.EqualFunc(got, want, strings.EqualFold) && slices.Equal(folded(got), folded(want)) {
 		c.fail(name, "the columns are %s, on shard %s %s: an INSERT without a column list, and SELECT *, need one order",
 			strings.Join(got, ", "), shard, strings.Join(want, ", "))
@@ -128,22 +129,22 @@ func folded(names []string) []string {
 }
 
 // checkCounter tells of an AUTO_INCREMENT that is left on a table of several shards: each server counts for itself.
-func (c *checker) checkCounter(name tableName, declared *vschema.Table, t *dbTable) {
+func (c *checker) checkCounter(name tableName, declared *vschema.Table, t *catalog.Table) {
 	if declared.Pinned != nil || declared.Type == vschema.Reference {
 		return
 	}
-	i := slices.IndexFunc(t.columns, func(column dbColumn) bool { return column.autoIncrement })
+	i := slices.IndexFunc(t.Columns, func(column catalog.Column) bool { return column.AutoIncrement() })
 	if i < 0 {
 		return
 	}
-	column := t.columns[i]
-	subject := name.String() + "." + column.name
-	if a := declared.AutoIncrement; a == nil || !strings.EqualFold(a.Column, column.name) {
+	column := t.Columns[i]
+	subject := name.String() + "." + column.Name
+	if a := declared.AutoIncrement; a == nil || !strings.EqualFold(a.Column, column.Name) {
 		c.warn(subject, "each shard counts its AUTO_INCREMENT for itself, so that ids repeat: give the table auto_increment in the vschema")
 		return
 	}
 	c.warn(subject, "it is still AUTO_INCREMENT: a row that reaches the server past seqgate gets an id that another row may get too: "+
-		"ALTER TABLE %s MODIFY %s %s NOT NULL", quote(name.table), quote(column.name), strings.ToUpper(column.columnType))
+		"ALTER TABLE %s MODIFY %s %s NOT NULL", quote(name.table), quote(column.Name), strings.ToUpper(column.Definition()))
 }
 
 // checkUniqueKeys tells of unique keys that each shard holds for itself only: those without the columns that say where a

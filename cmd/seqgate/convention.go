@@ -9,114 +9,48 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
-
-// seqSuffix is what the convention adds to a table's name: t is filled from t_seq beside it.
-const seqSuffix = "_seq"
 
 // sequenceComment is what Vitess marks sequence tables with, anywhere in their comment
 // (go/vt/vttablet/tabletserver/schema/load_table.go in v0.22.1).
 const sequenceComment = "vitess_sequence"
 
-func (t *dbTable) column(name string) (dbColumn, bool) {
-	i := slices.IndexFunc(t.columns, func(c dbColumn) bool { return strings.EqualFold(c.name, name) })
-	if i < 0 {
-		return dbColumn{}, false
+// columnOf finds a column by its name, which has no case.
+func columnOf(t *catalog.Table, name string) (catalog.Column, bool) {
+	c := t.Column(name)
+	if c == nil {
+		return catalog.Column{}, false
 	}
-	return t.columns[i], true
-}
-
-// isBase tells tables from views and from MariaDB's own sequences.
-func (t *dbTable) isBase() bool {
-	return t.kind == "BASE TABLE" || t.kind == "SYSTEM VERSIONED"
+	return *c, true
 }
 
 // hasSequenceColumns reports whether the table could be a sequence table by its columns.
-func (t *dbTable) hasSequenceColumns() bool {
-	for _, name := range []string{"id", "next_id", "cache"} {
-		if _, ok := t.column(name); !ok {
-			return false
-		}
-	}
-	return t.isBase()
-}
+func hasSequenceColumns(t *catalog.Table) bool { return t.IsBase() && t.LooksLikeSequence() }
 
-func (t *dbTable) hasSequenceComment() bool {
-	return strings.Contains(t.comment, sequenceComment)
-}
+func hasSequenceComment(t *catalog.Table) bool { return strings.Contains(t.Comment, sequenceComment) }
 
 // maxValue is the last id that a sequence may give, by CREATE SEQUENCE ... MAXVALUE.
-func (t *dbTable) maxValue() int64 {
-	o, _ := sequence.ParseComment(t.comment)
+func maxValue(t *catalog.Table) int64 {
+	o, _ := sequence.ParseComment(t.Comment)
 	return cmp.Or(o.Max, math.MaxInt64)
 }
 
 // sequenceFaults says why ids cannot be taken from the table, and what to do.
-func (t *dbTable) sequenceFaults(quoted string) []string {
-	if !t.hasSequenceColumns() {
+func sequenceFaults(t *catalog.Table, quoted string) []string {
+	if !hasSequenceColumns(t) {
 		return []string{"is no sequence table: it needs the columns id, next_id and cache"}
 	}
 	var faults []string
-	if !t.hasSequenceComment() {
+	if !hasSequenceComment(t) {
 		faults = append(faults, fmt.Sprintf("lacks the comment of a sequence: ALTER TABLE %s COMMENT '%s'", quoted, sequenceComment))
 	}
-	if !strings.EqualFold(t.engine, "InnoDB") {
-		faults = append(faults, fmt.Sprintf("has the engine %s, which has no transactions: ALTER TABLE %s ENGINE = InnoDB", t.engine, quoted))
+	if !strings.EqualFold(t.Engine, "InnoDB") {
+		faults = append(faults, fmt.Sprintf("has the engine %s, which has no transactions: ALTER TABLE %s ENGINE = InnoDB", t.Engine, quoted))
 	}
 	return faults
-}
-
-// idColumn finds the column that the convention fills: the AUTO_INCREMENT column, else the primary key when it is
-// exactly one integer column. Without one it says why.
-func (t *dbTable) idColumn() (column dbColumn, why string) {
-	if !t.isBase() {
-		return dbColumn{}, "it is no table but a " + strings.ToLower(t.kind)
-	}
-	var primary []dbColumn
-	for _, c := range t.columns {
-		if c.autoIncrement {
-			return c, ""
-		}
-		if c.primary {
-			primary = append(primary, c)
-		}
-	}
-	switch {
-	case len(primary) == 0:
-		return dbColumn{}, "it has neither an AUTO_INCREMENT column nor a primary key"
-	case len(primary) > 1:
-		return dbColumn{}, fmt.Sprintf("it has no AUTO_INCREMENT column, and its primary key has %d columns", len(primary))
-	case primary[0].maxID() == 0:
-		return dbColumn{}, fmt.Sprintf("it has no AUTO_INCREMENT column, and its primary key %s is a %s, no integer", primary[0].name, primary[0].dataType)
-	}
-	return primary[0], ""
-}
-
-// integerBits are the sizes of MySQL's integer types (MySQL manual, "Integer Types").
-var integerBits = map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}
-
-// maxID is the largest id that the column holds, at most 2^63-1; 0 when it is no integer column.
-func (c dbColumn) maxID() int64 {
-	bits := integerBits[c.dataType]
-	switch {
-	case bits == 0:
-		return 0
-	case bits == 64:
-		return math.MaxInt64
-	case c.unsigned:
-		return 1<<bits - 1
-	}
-	return 1<<(bits-1) - 1
-}
-
-// typeName is the column's type without its width.
-func (c dbColumn) typeName() string {
-	if c.unsigned {
-		return c.dataType + " unsigned"
-	}
-	return c.dataType
 }
 
 // tableName is a table of a keyspace.
@@ -196,12 +130,12 @@ func sequenceOf(a *vschema.AutoIncrement) tableName {
 func (s *server) conventionBindings(all map[tableName][]filled) {
 	for _, name := range slices.Sorted(maps.Keys(s.tables)) {
 		t := s.tables[name]
-		if !t.hasSequenceColumns() {
+		if !hasSequenceColumns(t) {
 			continue
 		}
 		if f, ok := s.conventionFill(name); ok {
 			all[tableName{s.keyspace, name}] = []filled{f}
-		} else if t.hasSequenceComment() {
+		} else if hasSequenceComment(t) {
 			all[tableName{s.keyspace, name}] = nil
 		}
 	}
@@ -212,29 +146,32 @@ func (s *server) conventionFill(sequence string) (filled, bool) {
 	if s.foldsNames {
 		sequence = strings.ToLower(sequence)
 	}
-	name, ok := strings.CutSuffix(sequence, seqSuffix)
+	name, ok := strings.CutSuffix(sequence, catalog.SequenceSuffix)
 	t, exists := s.table(name)
-	if !ok || !exists || strings.HasSuffix(name, seqSuffix) {
+	if !ok || !exists || strings.HasSuffix(name, catalog.SequenceSuffix) {
 		return filled{}, false
 	}
-	column, why := t.idColumn()
-	return filled{tableName: tableName{s.keyspace, name}, column: column.name}, why == ""
+	column, _ := t.IDColumn()
+	if column == nil {
+		return filled{}, false
+	}
+	return filled{tableName: tableName{s.keyspace, name}, column: column.Name}, true
 }
 
 // unusable says which tables beside a t_seq the convention does not fill, and why.
 func (s *server) unusable() map[tableName]string {
 	reasons := map[tableName]string{}
 	for name, t := range s.tables {
-		beside, ok := s.table(name + seqSuffix)
-		if !ok || strings.HasSuffix(name, seqSuffix) {
+		beside, ok := s.table(name + catalog.SequenceSuffix)
+		if !ok || strings.HasSuffix(name, catalog.SequenceSuffix) {
 			continue
 		}
 		key := tableName{s.keyspace, name}
-		if _, why := t.idColumn(); why != "" {
+		if _, why := t.IDColumn(); why != "" {
 			reasons[key] = why
 		}
-		if !beside.hasSequenceColumns() {
-			reasons[key] = name + seqSuffix + " is no sequence table: it needs the columns id, next_id and cache"
+		if !hasSequenceColumns(beside) {
+			reasons[key] = name + catalog.SequenceSuffix + " is no sequence table: it needs the columns id, next_id and cache"
 		}
 	}
 	return reasons

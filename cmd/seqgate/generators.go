@@ -225,13 +225,13 @@ func (c *checker) checkGenerated(name tableName, a *vschema.AutoIncrement) {
 			continue
 		}
 		c.checkColumnList(name, at, t)
-		column, ok := t.column(a.Column)
+		column, ok := columnOf(t, a.Column)
 		if !ok {
-			c.fail(at, "the auto_increment column %s is missing: %s", a.Column, vschema.Suggest(a.Column, columnNames(t.columns)))
+			c.fail(at, "the auto_increment column %s is missing: %s", a.Column, vschema.Suggest(a.Column, columnNames(t.Columns)))
 			continue
 		}
-		subject := at.String() + "." + column.name
-		if err := proxy.CheckColumn(a.Generator, column.columnType); err != nil {
+		subject := at.String() + "." + column.Name
+		if err := proxy.CheckColumn(a.Generator, column.Definition()); err != nil {
 			c.fail(subject, "cannot be filled from generator %s: %v", a.Generator.Name, err)
 			continue
 		}

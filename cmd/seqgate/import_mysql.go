@@ -88,11 +88,11 @@ func readAutoIncrement(ctx context.Context, s *server, table string) (found coun
 	if !ok {
 		return found, errors.New("there is no such table")
 	}
-	column, why := t.idColumn()
+	column, why := t.IDColumn()
 	if why != "" {
 		return found, errors.New(why)
 	}
-	used, err := s.readUsedIDs(ctx, table, column.name)
+	used, err := s.readUsedIDs(ctx, table, column.Name)
 	if err != nil {
 		return found, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -102,7 +103,7 @@ func bound(list []binding, name tableName) bool {
 func (c *cluster) conventional(name tableName) (binding, error) {
 	if c.cfg.VSchema != nil {
 		return binding{}, usagef(`the vschema binds no sequence to %s: write "auto_increment": {"column": "id", "sequence": "%s"} there`,
-			name, name.table+seqSuffix)
+			name, name.table+catalog.SequenceSuffix)
 	}
 	s, err := c.server(name.keyspace)
 	if err != nil {
@@ -112,14 +113,14 @@ func (c *cluster) conventional(name tableName) (binding, error) {
 	if !ok {
 		return binding{}, c.noTable(name)
 	}
-	column, why := t.idColumn()
-	if strings.HasSuffix(name.table, seqSuffix) {
+	column, why := t.IDColumn()
+	if strings.HasSuffix(name.table, catalog.SequenceSuffix) {
 		why = "by its name it is a sequence itself"
 	}
 	if why != "" {
 		return binding{}, usagef("table %s cannot be filled from a sequence by the convention: %s", name, why)
 	}
-	return binding{tableName{name.keyspace, name.table + seqSuffix}, []filled{{tableName: name, column: column.name}}}, nil
+	return binding{tableName{name.keyspace, name.table + catalog.SequenceSuffix}, []filled{{tableName: name, column: column.Name}}}, nil
 }
 
 // seed is what a sequence is to become at least.
@@ -194,7 +195,7 @@ func (s seeder) makeTable(ctx context.Context, b binding) error {
 		}
 		return s.create(ctx, at, b.sequence.table)
 	}
-	if faults := t.sequenceFaults(at.quoted(b.sequence.table)); len(faults) > 0 {
+	if faults := sequenceFaults(t, at.quoted(b.sequence.table)); len(faults) > 0 {
 		return errors.New("the table " + strings.Join(faults, ", and "))
 	}
 	return nil

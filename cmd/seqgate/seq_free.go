@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -139,37 +140,37 @@ func (p located) free(ctx context.Context) (freeIDs, error) {
 	if !ok {
 		return freeIDs{1, math.MaxInt64, []tableName{p.server.named(p.table)}}, nil
 	}
-	column, err := t.filledColumn(p.column)
+	column, err := filledColumn(t, p.column)
 	if err != nil {
 		return freeIDs{}, err
 	}
-	used, err := p.server.readUsedIDs(ctx, p.table, column.name)
+	used, err := p.server.readUsedIDs(ctx, p.table, column.Name)
 	if err != nil {
 		return freeIDs{}, err
 	}
 	next, err := used.next()
-	if err == nil && next > column.maxID() {
-		err = fmt.Errorf("the ids are used up: %s is a %s, which ends at %d: make it a BIGINT", column.name, column.typeName(), column.maxID())
+	if err == nil && next > column.MaxInteger() {
+		err = fmt.Errorf("the ids are used up: %s is a %s, which ends at %d: make it a BIGINT", column.Name, column.ShortType(), column.MaxInteger())
 	}
-	return freeIDs{next: next, last: column.maxID()}, err
+	return freeIDs{next: next, last: column.MaxInteger()}, err
 }
 
 // filledColumn finds a column that can hold a sequence's ids.
-func (t *dbTable) filledColumn(name string) (dbColumn, error) {
-	column, ok := t.column(name)
+func filledColumn(t *catalog.Table, name string) (catalog.Column, error) {
+	column, ok := columnOf(t, name)
 	switch {
 	case !ok:
-		return column, fmt.Errorf("there is no column %s: %s", name, vschema.Suggest(name, columnNames(t.columns)))
-	case column.maxID() == 0:
-		return column, fmt.Errorf("the column %s is a %s, which holds no sequence's ids: make it a BIGINT", column.name, column.dataType)
+		return column, fmt.Errorf("there is no column %s: %s", name, vschema.Suggest(name, columnNames(t.Columns)))
+	case column.MaxInteger() == 0:
+		return column, fmt.Errorf("the column %s is a %s, which holds no sequence's ids: make it a BIGINT", column.Name, column.DataType())
 	}
 	return column, nil
 }
 
-func columnNames(columns []dbColumn) []string {
+func columnNames(columns []catalog.Column) []string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = c.name
+		names[i] = c.Name
 	}
 	return names
 }

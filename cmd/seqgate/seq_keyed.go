@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
@@ -70,17 +71,17 @@ func (c *cluster) usedSections(ctx context.Context, b binding, of int) (sections
 }
 
 // eachKey calls do with each key of a table and the largest value that one of its rows has.
-func (s *server) eachKey(ctx context.Context, t *dbTable, f filled, do func(key []byte, last int64)) error {
-	column, err := t.filledColumn(f.column)
+func (s *server) eachKey(ctx context.Context, t *catalog.Table, f filled, do func(key []byte, last int64)) error {
+	column, err := filledColumn(t, f.column)
 	if err != nil {
 		return err
 	}
-	key, ok := t.column(f.key)
+	key, ok := columnOf(t, f.key)
 	if !ok {
 		return fmt.Errorf("there is no key column %s", f.key)
 	}
 	rows, err := s.db.QueryContext(ctx, fmt.Sprintf("SELECT %s, MAX(%s) FROM %s WHERE %s IS NOT NULL GROUP BY 1",
-		key.bytesSQL(), quote(column.name), s.quoted(f.table), quote(key.name)))
+		bytesSQL(key), quote(column.Name), s.quoted(f.table), quote(key.Name)))
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (s *server) eachKey(ctx context.Context, t *dbTable, f filled, do func(key 
 		if err != nil {
 			return err
 		}
-		if strings.HasSuffix(key.dataType, "binary") {
+		if strings.HasSuffix(key.DataType(), "binary") {
 			text = bytes.TrimRight(text, "\x00") // with which BINARY fills up: the proxy counts without them
 		}
 		do(text, last)
@@ -105,11 +106,11 @@ func (s *server) eachKey(ctx context.Context, t *dbTable, f filled, do func(key 
 
 // bytesSQL is the column as the key that a keyed sequence counts by: a decimal number, text in UTF-8, or bytes. Grouped
 // by it, texts that the column's collation alone takes for equal stay apart.
-func (c dbColumn) bytesSQL() string {
-	if c.dataType == "char" || c.dataType == "varchar" {
-		return "CAST(CONVERT(" + quote(c.name) + " USING utf8mb4) AS BINARY)"
+func bytesSQL(c catalog.Column) string {
+	if c.DataType() == "char" || c.DataType() == "varchar" {
+		return "CAST(CONVERT(" + quote(c.Name) + " USING utf8mb4) AS BINARY)"
 	}
-	return quote(c.name)
+	return quote(c.Name)
 }
 
 // seedKeyed makes a sequence that counts by key. In one that is fit it raises the sections that would repeat values.
@@ -214,8 +215,8 @@ func (p located) lastID() (int64, error) {
 	if !ok {
 		return math.MaxInt64, nil
 	}
-	column, err := t.filledColumn(p.column)
-	return column.maxID(), err
+	column, err := filledColumn(t, p.column)
+	return column.MaxInteger(), err
 }
 
 // keyedNote is what an operator should know of a keyed sequence that was raised.

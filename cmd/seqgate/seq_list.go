@@ -11,6 +11,7 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
@@ -168,17 +169,17 @@ func (c *cluster) readRow(ctx context.Context, name tableName) (row *seqRow, fau
 		return nil, []error{errors.New("the sequence table is missing: run seqgate init")}
 	}
 	quoted := s.quoted(name.table)
-	for _, fault := range t.sequenceFaults(quoted) {
+	for _, fault := range sequenceFaults(t, quoted) {
 		faults = append(faults, fmt.Errorf("the table %s", fault))
 	}
-	if !t.hasSequenceColumns() {
+	if !hasSequenceColumns(t) {
 		return nil, faults
 	}
 	rows, err := s.readSequence(ctx, name.table)
 	if err != nil {
 		return nil, append(faults, err)
 	}
-	for _, fault := range rowFaults(quoted, rows, t.maxValue()) {
+	for _, fault := range rowFaults(quoted, rows, maxValue(t)) {
 		faults = append(faults, errors.New(fault))
 	}
 	if len(rows) == 1 {
@@ -195,24 +196,24 @@ func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listed
 	if err != nil {
 		return l, err
 	}
-	var column dbColumn // of all shards' the narrowest
-	var used usedIDs    // on all shards
+	var column catalog.Column // of all shards' the narrowest
+	var used usedIDs          // on all shards
 	for _, s := range at {
 		here, ids, err := s.readColumn(ctx, f)
 		if err != nil {
 			return l, s.where(err)
 		}
-		if column.name == "" || here.maxID() < column.maxID() {
+		if column.Name == "" || here.MaxInteger() < column.MaxInteger() {
 			column = here
 		}
 		used = usedIDs{max(used.max, ids.max), max(used.counter, ids.counter)}
 	}
-	l.Type, l.MaxID = column.typeName(), &used.max
+	l.Type, l.MaxID = column.ShortType(), &used.max
 	if row == nil || !row.next.Valid {
 		return l, nil
 	}
 	next := max(row.next.Int64, 1)
-	share := min(1, float64(next-1)/float64(column.maxID()))
+	share := min(1, float64(next-1)/float64(column.MaxInteger()))
 	l.Used = &share
 	if fault, _ := rangeFault(next, used, column); fault != "" {
 		err = errors.New(fault)
@@ -221,15 +222,15 @@ func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listed
 }
 
 // readColumn returns a column that a sequence fills, with the ids in use on this server.
-func (s *server) readColumn(ctx context.Context, f filled) (column dbColumn, used usedIDs, err error) {
+func (s *server) readColumn(ctx context.Context, f filled) (column catalog.Column, used usedIDs, err error) {
 	t, ok := s.table(f.table)
 	if !ok {
 		return column, used, errors.New("the table does not exist")
 	}
-	if column, err = t.filledColumn(f.column); err != nil {
+	if column, err = filledColumn(t, f.column); err != nil {
 		return column, used, err
 	}
-	used, err = s.readUsedIDs(ctx, f.table, column.name)
+	used, err = s.readUsedIDs(ctx, f.table, column.Name)
 	return column, used, err
 }
 

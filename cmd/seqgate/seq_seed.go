@@ -22,14 +22,14 @@ func (p located) used(ctx context.Context) (int64, error) {
 	if !ok {
 		return 1, nil
 	}
-	column, ok := t.column(p.column)
-	isNumeric := slices.Contains(numeric, column.dataType)
-	if !ok || column.maxID() == 0 && !isNumeric {
+	column, ok := columnOf(t, p.column)
+	isNumeric := slices.Contains(numeric, column.DataType())
+	if !ok || column.MaxInteger() == 0 && !isNumeric {
 		return 1, nil
 	}
-	largest := largestOf(column.name)
+	largest := largestOf(column.Name)
 	if isNumeric {
-		number := "CAST(" + quote(column.name) + " AS DECIMAL(65))"
+		number := "CAST(" + quote(column.Name) + " AS DECIMAL(65))"
 		largest = "MAX(IF(" + number + " < 9223372036854775807, " + number + ", 0))" // what is larger is no sequence's
 	}
 	used, err := p.server.readUsed(ctx, p.table, largest)

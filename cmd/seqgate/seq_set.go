@@ -123,14 +123,14 @@ func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, wan
 	if !ok {
 		return c.noTable(name)
 	}
-	if faults := t.sequenceFaults(s.quoted(name.table)); len(faults) > 0 {
+	if faults := sequenceFaults(t, s.quoted(name.table)); len(faults) > 0 {
 		return inSequence(name, fmt.Errorf("the table %s", faults[0]))
 	}
 	row, err := want(c, b)
 	if err != nil {
 		return inSequence(name, err)
 	}
-	row.last = t.maxValue()
+	row.last = maxValue(t)
 	lowered := false
 	err = e.edit(ctx, s, name, func(now *seqRow) (seqRow, error) {
 		to, err := row.decide(now)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -25,26 +26,9 @@ type server struct {
 	database string
 	db       *sql.DB   // a pool of sequence.NewPool, for what is asked in parallel
 	conn     *sql.Conn // of db, for what is asked one by one
-	tables   map[string]*dbTable
+	tables   map[string]*catalog.Table
 
 	foldsNames bool // lower_case_table_names: Users and users are one table
-}
-
-// dbTable is what information_schema says of a table.
-type dbTable struct {
-	kind, engine, comment string
-	columns               []dbColumn
-}
-
-type dbColumn struct {
-	name          string
-	dataType      string // in small letters, without length: bigint
-	columnType    string // as written after the column's name, without an integer's width: varchar(20), int unsigned
-	collation     string // of text; "" of others
-	unsigned      bool
-	primary       bool
-	autoIncrement bool
-	invisible     bool
 }
 
 // connect reaches the server of one shard of a keyspace and reads which tables there are.
@@ -84,7 +68,7 @@ func openServer(ctx context.Context, dsn *mysql.Config) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{database: dsn.DBName, db: db, tables: map[string]*dbTable{}}
+	s := &server{database: dsn.DBName, db: db, tables: map[string]*catalog.Table{}}
 	if s.conn, err = db.Conn(ctx); err == nil {
 		err = s.readTables(ctx)
 	}
@@ -102,7 +86,7 @@ func (s *server) close() error {
 }
 
 // table finds a table by its name, in any case where the server's names have none.
-func (s *server) table(name string) (*dbTable, bool) {
+func (s *server) table(name string) (*catalog.Table, bool) {
 	if t, ok := s.tables[name]; ok || !s.foldsNames {
 		return t, ok
 	}
@@ -127,43 +111,27 @@ func (s *server) readTables(ctx context.Context) error {
 			if err := scan(&name, &kind, &engine, &comment); err != nil {
 				return err
 			}
-			s.tables[name] = &dbTable{kind: kind.String, engine: engine.String, comment: comment.String}
+			s.tables[name] = &catalog.Table{Exists: true, Name: name, Kind: kind.String, Engine: engine.String, Comment: comment.String}
 			return nil
 		})
 	if err != nil {
 		return err
 	}
-	return s.eachRow(ctx, `SELECT table_name, column_name, data_type, column_type, collation_name, column_key, extra
+	return s.eachRow(ctx, `SELECT table_name, column_name, column_type, collation_name, column_key, extra
 		FROM information_schema.columns WHERE table_schema = ? ORDER BY table_name, ordinal_position`,
 		func(scan func(...any) error) error {
-			var table, name, dataType, columnType, key, extra string
+			var table string
+			var c catalog.Column
 			var collation sql.NullString
-			if err := scan(&table, &name, &dataType, &columnType, &collation, &key, &extra); err != nil {
+			if err := scan(&table, &c.Name, &c.Type, &collation, &c.Key, &c.Extra); err != nil {
 				return err
 			}
-			t, ok := s.tables[table]
-			if !ok { // made between the two queries
-				return nil
+			c.Collation = collation.String
+			if t, ok := s.tables[table]; ok { // else it was made between the two queries
+				t.Columns = append(t.Columns, c)
 			}
-			extra, columnType = strings.ToLower(extra), withoutWidth(strings.ToLower(columnType))
-			t.columns = append(t.columns, dbColumn{
-				name: name, dataType: strings.ToLower(dataType), unsigned: strings.Contains(columnType, "unsigned"),
-				columnType: columnType, collation: collation.String,
-				primary: key == "PRI", autoIncrement: strings.Contains(extra, "auto_increment"), invisible: strings.Contains(extra, "invisible"),
-			})
 			return nil
 		})
-}
-
-// withoutWidth is a column's type without the display width of integers, which MySQL 8.0.19 and later do not tell and which
-// says nothing of what the column holds (MySQL manual, "Numeric Type Attributes").
-func withoutWidth(columnType string) string {
-	name, rest, ok := strings.Cut(columnType, "(")
-	if integerBits[name] == 0 || !ok {
-		return columnType
-	}
-	_, rest, _ = strings.Cut(rest, ")")
-	return name + rest
 }
 
 func (s *server) eachRow(ctx context.Context, query string, f func(scan func(...any) error) error) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
@@ -33,11 +34,11 @@ const (
 // once in catalogFresh, the server would be asked for almost every value.
 const sequenceFresh = time.Minute
 
-// catalog knows which tables have a sequence: by the vschema, or without one by
+// tableCache knows which tables have a sequence: by the vschema, or without one by
 // the convention that a table t has it when t_seq stands beside it. What the
 // servers say is kept for a second at most, so that tables and sequences made
 // while seqgate runs are seen.
-type catalog struct {
+type tableCache struct {
 	loaded    vschemaHolder
 	keyspaces map[string]*Keyspace
 	generated *generate.Set
@@ -62,40 +63,16 @@ type catalogKey struct{ keyspace, schema, table string }
 // catalogEntry is what a server said of one table, and of the sequence table
 // that may stand beside it.
 type catalogEntry struct {
-	table    tableInfo
-	sequence tableInfo
+	table    catalog.Table
+	sequence catalog.Table
 	asked    time.Time
 	binding  *Binding // what follows from it; nil: the table has no sequence
 	err      error    // ... or why that cannot be said
 	catalogDoubts
 }
 
-// tableInfo is what information_schema says of one table.
-type tableInfo struct {
-	exists  bool
-	name    string // as the server has it
-	kind    string // BASE TABLE, VIEW, SEQUENCE (MariaDB's own)
-	engine  string
-	columns []columnInfo
-}
-
-// transactional reports whether the table's engine can undo a statement. Of a view
-// that is not known, nor of an engine that is not one of these (FEDERATED, CONNECT,
-// BLACKHOLE ... cannot).
-func (t *tableInfo) transactional() bool {
-	return slices.ContainsFunc([]string{"InnoDB", "ndbcluster", "ROCKSDB", "TokuDB"}, func(engine string) bool { return strings.EqualFold(engine, t.engine) })
-}
-
-type columnInfo struct {
-	ordinal                      int // its place in the table
-	name, columnType, key, extra string
-	value                        string // its default as information_schema shows it
-	valueIsSQL                   bool   // ... which is an expression
-	charset                      string // of its characters; empty when it holds none
-}
-
-func newCatalog(cfg Config) *catalog {
-	c := &catalog{keyspaces: cfg.Keyspaces, generated: cfg.Generators, explicit: cfg.OnExplicitID, log: cfg.Logger, now: time.Now,
+func newTableCache(cfg Config) *tableCache {
+	c := &tableCache{keyspaces: cfg.Keyspaces, generated: cfg.Generators, explicit: cfg.OnExplicitID, log: cfg.Logger, now: time.Now,
 		entries: make(map[catalogKey]*catalogEntry), duality: make(map[dualityKey]*dualityViews)}
 	c.loaded.Store(c.loadVSchema(cfg.VSchema))
 	if c.explicit == nil {
@@ -105,7 +82,7 @@ func newCatalog(cfg Config) *catalog {
 }
 
 // Forget drops all that is known: a statement may have changed tables.
-func (c *catalog) Forget() {
+func (c *tableCache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.entries)
@@ -118,7 +95,7 @@ func (c *catalog) Forget() {
 
 // expirePlans drops the plans that were made by columns which may have changed since:
 // what the servers told of them is used as long as any other description of a table.
-func (c *catalog) expirePlans() {
+func (c *tableCache) expirePlans() {
 	now, last := c.now().UnixNano(), c.expired.Load()
 	if now-last > int64(catalogFresh) && c.expired.CompareAndSwap(last, now) {
 		if planner := c.loaded.Load().planner; planner != nil {
@@ -129,7 +106,7 @@ func (c *catalog) expirePlans() {
 
 // columnType gives the type of a column of a sharded keyspace's table, from the first of its shards that tells (it is the
 // route.ColumnTypes of the planner). Plans are made from it until Forget.
-func (c *catalog) columnType(keyspace, table, column string) (typ string, known bool) {
+func (c *tableCache) columnType(keyspace, table, column string) (typ string, known bool) {
 	for _, shard := range c.latestAsked(c.keyspaces[keyspace].Shards, table) {
 		ctx, cancel := context.WithTimeout(context.Background(), catalogTimeout)
 		e, err := c.lookup(ctx, shard, shard.Database, table)
@@ -137,17 +114,17 @@ func (c *catalog) columnType(keyspace, table, column string) (typ string, known 
 		if err != nil {
 			continue // without a type no plan is bound by the column
 		}
-		if found := e.table.column(column); found != nil {
-			return found.columnType, true
+		if found := e.table.Column(column); found != nil {
+			return found.Type, true
 		}
-		known = known || e.table.exists
+		known = known || e.table.Exists
 	}
 	return "", known
 }
 
 // latestAsked gives shards in the order in which they told of a table, the latest
 // first: one that does not answer is asked last.
-func (c *catalog) latestAsked(shards []*Keyspace, table string) []*Keyspace {
+func (c *tableCache) latestAsked(shards []*Keyspace, table string) []*Keyspace {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	asked := func(shard *Keyspace) time.Time {
@@ -164,7 +141,7 @@ func (c *catalog) latestAsked(shards []*Keyspace, table string) []*Keyspace {
 // owner gives the keyspace that a database belongs to: the session's own, or
 // another one on the same server, by whichever address. The servers are asked
 // only where a database of that name is configured under another address.
-func (c *catalog) owner(ctx context.Context, k *Keyspace, schema string) (*Keyspace, error) {
+func (c *tableCache) owner(ctx context.Context, k *Keyspace, schema string) (*Keyspace, error) {
 	if schema == k.Database {
 		return k, nil
 	}
@@ -189,8 +166,8 @@ func (c *catalog) owner(ctx context.Context, k *Keyspace, schema string) (*Keysp
 }
 
 // bind works out what follows from a description.
-func (c *catalog) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema, table string) error {
-	if e.table.kind == kindView {
+func (c *tableCache) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema, table string) error {
+	if e.table.Kind == kindView {
 		return c.bindView(ctx, e, k, schema, table)
 	}
 	if v := c.loaded.vschema(); v == nil {
@@ -207,29 +184,26 @@ func (c *catalog) bind(ctx context.Context, e *catalogEntry, k *Keyspace, schema
 	if e.binding != nil && e.binding.generator == nil {
 		e.binding.OnExplicit = c.explicit(k.Name, table)
 	}
-	if e.table.isMerge() {
+	if e.table.IsMerge() {
 		return c.bindMerge(ctx, e, k, schema, table)
 	}
 	return nil
 }
 
-// sequenceSuffix is what the convention adds to a table's name.
-const sequenceSuffix = "_seq"
-
 // conventional applies the convention to a table. A table that cannot be seen
 // beside its sequence is an error, the server's own if it is not there.
 func (e *catalogEntry) conventional(k *Keyspace, schema, table string) (*Binding, error) {
-	if !e.sequence.looksLikeSequence() || strings.HasSuffix(table, sequenceSuffix) {
+	if !e.sequence.LooksLikeSequence() || strings.HasSuffix(table, catalog.SequenceSuffix) {
 		return nil, nil
 	}
-	if !e.table.exists {
+	if !e.table.Exists {
 		return nil, notSeen(schema, table)
 	}
-	column := e.table.idColumn()
+	column, _ := e.table.IDColumn()
 	if column == nil {
 		return nil, nil
 	}
-	return e.bound(table, column, sequence.Name{Keyspace: k.Name, Database: schema, Table: table + sequenceSuffix}), nil
+	return e.bound(table, column, sequence.Name{Keyspace: k.Name, Database: schema, Table: table + catalog.SequenceSuffix}), nil
 }
 
 // notSeen is the server's error for a table that is not there, which to
@@ -239,63 +213,15 @@ func notSeen(schema, table string) error {
 		"Table '%s.%s' doesn't exist, or seqgate's own account lacks the right to see it (SELECT)", schema, table))
 }
 
-// looksLikeSequence goes by the columns alone: that the comment is missing is
-// an error to be told when a value is asked for, not a reason to leave a row
-// without its id.
-func (t *tableInfo) looksLikeSequence() bool {
-	if !t.exists {
-		return false
-	}
-	return t.column("next_id") != nil && t.column("cache") != nil && t.column("id") != nil
-}
-
-func (t *tableInfo) column(name string) *columnInfo {
-	for i := range t.columns {
-		if strings.EqualFold(t.columns[i].name, name) {
-			return &t.columns[i]
-		}
-	}
-	return nil
-}
-
-// idColumn is the only AUTO_INCREMENT column, or else the integer column that
-// alone is the primary key; nil when there is none.
-func (t *tableInfo) idColumn() *columnInfo {
-	var primary *columnInfo
-	keys := 0
-	for i := range t.columns {
-		column := &t.columns[i]
-		if column.autoIncrement() {
-			return column
-		}
-		if column.key == "PRI" {
-			primary = column
-			keys++
-		}
-	}
-	if keys != 1 || !primary.isInteger() {
-		return nil
-	}
-	return primary
-}
-
-func (c *columnInfo) autoIncrement() bool {
-	return strings.Contains(strings.ToLower(c.extra), "auto_increment")
-}
-
-func (c *columnInfo) invisible() bool {
-	return strings.Contains(strings.ToUpper(c.extra), "INVISIBLE")
-}
-
-func (e *catalogEntry) bound(table string, column *columnInfo, name sequence.Name) *Binding {
-	b := &Binding{Table: table, Column: column.name, AutoIncrement: column.autoIncrement(),
-		Unsigned:      strings.Contains(strings.ToLower(column.columnType), "unsigned"),
-		approximate:   column.isApproximate(),
-		whole:         column.isInteger(),
-		Transactional: e.table.transactional(), Max: column.max(), Sequence: name}
-	for i := range e.table.columns {
-		if !e.table.columns[i].invisible() {
-			b.Columns = append(b.Columns, e.table.columns[i].name)
+func (e *catalogEntry) bound(table string, column *catalog.Column, name sequence.Name) *Binding {
+	b := &Binding{Table: table, Column: column.Name, AutoIncrement: column.AutoIncrement(),
+		Unsigned:      strings.Contains(strings.ToLower(column.Type), "unsigned"),
+		approximate:   column.IsApproximate(),
+		whole:         column.IsInteger(),
+		Transactional: e.table.Transactional(), Max: column.MaxID(), Sequence: name}
+	for i := range e.table.Columns {
+		if !e.table.Columns[i].Invisible() {
+			b.Columns = append(b.Columns, e.table.Columns[i].Name)
 		}
 	}
 	return b
@@ -330,13 +256,13 @@ func (e *catalogEntry) isTable(ctx context.Context, k *Keyspace, schema, declare
 	if declared == written {
 		return true, nil
 	}
-	if !e.table.exists {
+	if !e.table.Exists {
 		var folded int // MySQL manual, "Identifier Case Sensitivity"
 		err := k.DB.QueryRowContext(ctx, "SELECT @@lower_case_table_names").Scan(&folded)
 		return folded != 0, err
 	}
-	other, err := describe(ctx, k.DB, schema, declared)
-	return other.exists && other.name == e.table.name, err
+	other, err := catalog.Describe(ctx, k.DB, schema, declared)
+	return other.Exists && other.Name == e.table.Name, err
 }
 
 func filled(t *vschema.Table) *vschema.Table {
@@ -347,33 +273,33 @@ func filled(t *vschema.Table) *vschema.Table {
 }
 
 // declared applies the vschema.
-func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*Binding, error) {
+func (c *tableCache) declared(e *catalogEntry, t *vschema.Table, schema string) (*Binding, error) {
 	a := t.AutoIncrement
 	name := c.sequenceName(a.SequenceKeyspace, a.SequenceTable)
 	if a.Generator != nil {
 		name = c.sequenceName(a.Generator.Keyspace, a.Generator.Name)
 	}
-	if !e.table.exists {
+	if !e.table.Exists {
 		return nil, notSeen(schema, t.Name)
 	}
-	column := e.table.column(t.AutoIncrement.Column)
+	column := e.table.Column(t.AutoIncrement.Column)
 	if column == nil {
 		return nil, fmt.Errorf("the vschema fills column '%s' of table '%s.%s', which has no such column; correct the vschema or the table",
 			t.AutoIncrement.Column, schema, t.Name)
 	}
-	if a.Generator == nil && !column.takesIDs() {
+	if a.Generator == nil && !column.TakesIDs() {
 		return nil, fmt.Errorf("the vschema fills column '%s' of table '%s.%s', which is a %s and holds no ids of a sequence: make it a BIGINT, or correct the vschema",
-			column.name, schema, t.Name, column.columnType)
+			column.Name, schema, t.Name, column.Type)
 	}
 	b := e.bound(t.Name, column, name)
 	b.ticket = t.Type == vschema.Ticket
 	if a.Generator != nil {
 		if err := c.generate(b, e, a.Generator, column); err != nil {
-			return nil, fmt.Errorf("column '%s' of table '%s.%s' cannot be filled from generator %s: %w", column.name, schema, t.Name, a.Generator.Name, err)
+			return nil, fmt.Errorf("column '%s' of table '%s.%s' cannot be filled from generator %s: %w", column.Name, schema, t.Name, a.Generator.Name, err)
 		}
 	}
 	if key := t.AutoIncrement.Key; key != "" {
-		keyColumn := e.table.column(key)
+		keyColumn := e.table.Column(key)
 		if keyColumn == nil {
 			return nil, fmt.Errorf("the vschema counts table '%s.%s' by column '%s', which it lacks; correct the vschema or the table", schema, t.Name, key)
 		}
@@ -398,7 +324,7 @@ func (c *catalog) declared(e *catalogEntry, t *vschema.Table, schema string) (*B
 	return b, nil
 }
 
-func (c *catalog) sequenceName(keyspace, table string) sequence.Name {
+func (c *tableCache) sequenceName(keyspace, table string) sequence.Name {
 	name := sequence.Name{Keyspace: keyspace, Database: keyspace, Table: table}
 	if k := c.keyspaces[keyspace]; k != nil {
 		name.Database = k.Database
@@ -409,7 +335,7 @@ func (c *catalog) sequenceName(keyspace, table string) sequence.Name {
 // Sequence resolves the name in a SELECT NEXT VALUE. own says that the server
 // answers for it: a sequence of its own, or a table whose column "next" is read
 // under the name "value".
-func (c *catalog) Sequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, own bool, err error) {
+func (c *tableCache) Sequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, own bool, err error) {
 	if keyspace, ok := c.declaredSequence(k, schema, table); ok {
 		return c.sequenceName(keyspace, table), false, nil
 	}
@@ -424,23 +350,23 @@ func (c *catalog) Sequence(ctx context.Context, k *Keyspace, schema, table strin
 	if err != nil {
 		return name, false, err
 	}
-	if !e.table.exists {
+	if !e.table.Exists {
 		return name, false, mysql.NewDefaultError(mysql.ER_NO_SUCH_TABLE, schema, table)
 	}
-	return name, e.table.kind == "SEQUENCE" || e.table.column("next") != nil, nil
+	return name, e.table.Kind == "SEQUENCE" || e.table.Column("next") != nil, nil
 }
 
 // wasSequence reports whether a name was that of a sequence table in the last sequenceFresh.
-func (c *catalog) wasSequence(key catalogKey) bool {
+func (c *tableCache) wasSequence(key catalogKey) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	e := c.entries[key]
-	return e != nil && c.now().Sub(e.asked) < sequenceFresh && e.table.looksLikeSequence() && e.table.column("next") == nil
+	return e != nil && c.now().Sub(e.asked) < sequenceFresh && e.table.LooksLikeSequence() && e.table.Column("next") == nil
 }
 
 // doubt has the server asked anew what a name is whose table turned out to be no sequence: it was made anew, as something else.
 // What was known still serves while the server cannot be asked.
-func (c *catalog) doubt(k *Keyspace, name sequence.Name) {
+func (c *tableCache) doubt(k *Keyspace, name sequence.Name) {
 	key := catalogKey{k.String(), name.Database, name.Table}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -453,7 +379,7 @@ func (c *catalog) doubt(k *Keyspace, name sequence.Name) {
 
 // declaredSequence finds a sequence or a generator of the vschema by its keyspace's name, by
 // the session's, or by being the only one of its name.
-func (c *catalog) declaredSequence(k *Keyspace, schema, table string) (keyspace string, ok bool) {
+func (c *tableCache) declaredSequence(k *Keyspace, schema, table string) (keyspace string, ok bool) {
 	v := c.loaded.vschema()
 	if v == nil {
 		return "", false
@@ -488,12 +414,12 @@ func (c *catalog) declaredSequence(k *Keyspace, schema, table string) (keyspace 
 }
 
 // lookup gives what the server says of a table and of the one beside it.
-func (c *catalog) lookup(ctx context.Context, k *Keyspace, schema, table string) (*catalogEntry, error) {
+func (c *tableCache) lookup(ctx context.Context, k *Keyspace, schema, table string) (*catalogEntry, error) {
 	return c.find(ctx, k, schema, table, false)
 }
 
 // find is lookup. With sure set, what is known decides only where an INSERT may go by it: see decides.
-func (c *catalog) find(ctx context.Context, k *Keyspace, schema, table string, sure bool) (*catalogEntry, error) {
+func (c *tableCache) find(ctx context.Context, k *Keyspace, schema, table string, sure bool) (*catalogEntry, error) {
 	key := catalogKey{k.String(), schema, table}
 	c.mu.RLock()
 	e, epoch := c.entries[key], c.epoch
@@ -520,7 +446,7 @@ func (c *catalog) find(ctx context.Context, k *Keyspace, schema, table string, s
 		if answer.Err == nil {
 			return answer.Val.(*catalogEntry), nil
 		}
-		if e != nil && (!isChanged(answer.Err) || e.binding != nil) && e.holds(c.now()) {
+		if e != nil && (!catalog.IsChanged(answer.Err) || e.binding != nil) && e.holds(c.now()) {
 			// The server is away: what is known of its tables still holds as far
 			// as anything can be written there.
 			return e, nil
@@ -543,7 +469,7 @@ const maxEntries = 10_000
 
 // keep adds an entry, in the place of any other where there are too many: names that come in turn, a few too many, are not
 // all forgotten at once. c.mu is held.
-func (c *catalog) keep(key catalogKey, e *catalogEntry) {
+func (c *tableCache) keep(key catalogKey, e *catalogEntry) {
 	if len(c.entries) >= maxEntries && c.entries[key] == nil {
 		for other := range c.entries {
 			delete(c.entries, other)
@@ -559,7 +485,7 @@ func flightKey(key catalogKey, epoch uint64) string {
 }
 
 // ask asks the server, once for all who want to know at the same time.
-func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singleflight.Result {
+func (c *tableCache) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singleflight.Result {
 	return c.flight.DoChan(flightKey(key, epoch), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), catalogTimeout)
 		defer cancel()
@@ -579,15 +505,15 @@ func (c *catalog) ask(k *Keyspace, key catalogKey, epoch uint64) <-chan singlefl
 }
 
 // read asks the server for a table and for the one beside it, and works out what follows.
-func (c *catalog) read(ctx context.Context, k *Keyspace, key catalogKey) (e *catalogEntry, err error) {
-	err = untilSettled(ctx, key.schema, key.table, func() (bool, error) {
+func (c *tableCache) read(ctx context.Context, k *Keyspace, key catalogKey) (e *catalogEntry, err error) {
+	err = catalog.UntilStable(ctx, key.schema, key.table, func() (bool, error) {
 		e = &catalogEntry{asked: c.now()}
 		e.key, e.keyspace = key, k
 		var err error
-		if e.table, err = describe(ctx, k.DB, key.schema, key.table); err == nil && !strings.HasSuffix(key.table, sequenceSuffix) {
-			e.sequence, err = describeSequence(ctx, k.DB, key.schema, key.table+sequenceSuffix)
+		if e.table, err = catalog.Describe(ctx, k.DB, key.schema, key.table); err == nil && !strings.HasSuffix(key.table, catalog.SequenceSuffix) {
+			e.sequence, err = catalog.DescribeSequence(ctx, k.DB, key.schema, key.table+catalog.SequenceSuffix)
 		}
-		e.beside = c.loaded.vschema() == nil && e.sequence.looksLikeSequence()
+		e.beside = c.loaded.vschema() == nil && e.sequence.LooksLikeSequence()
 		if err == nil {
 			err = c.bind(ctx, e, k, key.schema, key.table)
 		}
@@ -602,7 +528,7 @@ func (c *catalog) read(ctx context.Context, k *Keyspace, key catalogKey) (e *cat
 // firstPresent gives the first id of a statement's block that is in its table,
 // 0 for none. It reads what is not committed yet: the client's transaction may
 // be open.
-func (c *catalog) firstPresent(ctx context.Context, k *Keyspace, t target, p *fillPlan) (uint64, error) {
+func (c *tableCache) firstPresent(ctx context.Context, k *Keyspace, t target, p *fillPlan) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
 	defer cancel()
 	tx, err := k.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadUncommitted, ReadOnly: true})
@@ -616,13 +542,8 @@ func (c *catalog) firstPresent(ctx context.Context, k *Keyspace, t target, p *fi
 }
 
 // firstOf is the least id of those that are in the table, fromBlock where from.
-func (p *fillPlan) firstOf() string { return "MIN(" + quoteIdentifier(p.binding.Column) + ")" }
+func (p *fillPlan) firstOf() string { return "MIN(" + catalog.Quote(p.binding.Column) + ")" }
 
 func fromBlock(p *fillPlan, t target) string {
-	return " FROM " + quoteIdentifier(t.schema) + "." + quoteIdentifier(t.table) + " WHERE " + quoteIdentifier(p.binding.Column) + p.isOneOfIDs()
-}
-
-// quoteIdentifier quotes a name for SQL text.
-func quoteIdentifier(name string) string {
-	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+	return " FROM " + catalog.Quote(t.schema) + "." + catalog.Quote(t.table) + " WHERE " + catalog.Quote(p.binding.Column) + p.isOneOfIDs()
 }

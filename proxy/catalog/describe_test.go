@@ -1,15 +1,18 @@
-package proxy
+package catalog
 
 import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"io"
 	"strings"
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	client "github.com/go-sql-driver/mysql"
+
+	"github.com/seqgate/seqgate/sequence"
 )
 
 // What a server says of a table counts only when all of it is of one table.
@@ -60,13 +63,13 @@ func TestDescribe(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			db := sql.OpenDB(&scripted{answers: test.answers})
 			defer db.Close()
-			found, err := describe(t.Context(), db, "d", "t")
+			found, err := Describe(t.Context(), db, "d", "t")
 			var names []string
-			for _, c := range found.columns {
-				names = append(names, c.name)
+			for _, c := range found.Columns {
+				names = append(names, c.Name)
 			}
-			if code := clientCode(err); found.exists != test.exists || strings.Join(names, " ") != test.columns || code != test.err {
-				t.Errorf("got exists %v, columns %v, error %v; want %v, %q, error %d", found.exists, names, err, test.exists, test.columns, test.err)
+			if code := clientCode(err); found.Exists != test.exists || strings.Join(names, " ") != test.columns || code != test.err {
+				t.Errorf("got exists %v, columns %v, error %v; want %v, %q, error %d", found.Exists, names, err, test.exists, test.columns, test.err)
 			}
 		})
 	}
@@ -81,9 +84,10 @@ func TestDescribeGivesUp(t *testing.T) {
 	}
 	db := sql.OpenDB(&scripted{answers: answers})
 	defer db.Close()
-	_, err := describe(t.Context(), db, "d", "t")
-	if told := clientError(err); told.Code != mysql.ER_TABLE_DEF_CHANGED || told.State != "HY000" || !strings.Contains(told.Message, "retry") {
-		t.Errorf("got %v, want 1412 (HY000) that says to retry", told)
+	_, err := Describe(t.Context(), db, "d", "t")
+	var told *mysql.MyError
+	if !errors.As(err, &told) || told.Code != mysql.ER_TABLE_DEF_CHANGED || told.State != "HY000" || !strings.Contains(told.Message, "retry") {
+		t.Errorf("got %v, want 1412 (HY000) that says to retry", err)
 	}
 }
 
@@ -109,9 +113,9 @@ func TestDescribeSequence(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			db := sql.OpenDB(&scripted{answers: test.answers})
 			defer db.Close()
-			found, err := describeSequence(t.Context(), db, "d", "t_seq")
-			if code := clientCode(err); found.looksLikeSequence() != test.sequence || code != test.err {
-				t.Errorf("got a sequence: %v, error %v; want %v, error %d", found.looksLikeSequence(), err, test.sequence, test.err)
+			found, err := DescribeSequence(t.Context(), db, "d", "t_seq")
+			if code := clientCode(err); found.LooksLikeSequence() != test.sequence || code != test.err {
+				t.Errorf("got a sequence: %v, error %v; want %v, error %d", found.LooksLikeSequence(), err, test.sequence, test.err)
 			}
 		})
 	}
@@ -121,7 +125,12 @@ func clientCode(err error) uint16 {
 	if err == nil {
 		return 0
 	}
-	return clientError(err).Code
+	var own *mysql.MyError
+	if errors.As(err, &own) {
+		return own.Code
+	}
+	number, _, _ := sequence.ServerError(err)
+	return number
 }
 
 // reading is what a server says of a table: its name, kind and engine, and a column's name, type and key.

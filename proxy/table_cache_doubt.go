@@ -43,9 +43,9 @@ func (e *catalogEntry) decides(now time.Time) bool {
 	switch {
 	case e.binding != nil:
 		return true
-	case e.err != nil, !e.table.exists, e.beside, now.Sub(e.lastBound) < boundFor:
+	case e.err != nil, !e.table.Exists, e.beside, now.Sub(e.lastBound) < boundFor:
 		return false
-	case e.table.kind == kindView, e.table.isMerge():
+	case e.table.Kind == kindView, e.table.IsMerge():
 		return now.Sub(e.asked) < viewFresh
 	}
 	return true
@@ -58,11 +58,11 @@ func (e *catalogEntry) ofUnsharded() bool {
 
 // countsByItself reports whether an INSERT into a table without a sequence may well answer with an insert id.
 func (e *catalogEntry) countsByItself() bool {
-	if e.table.kind == kindView || e.table.isMerge() {
+	if e.table.Kind == kindView || e.table.IsMerge() {
 		return true
 	}
-	for i := range e.table.columns {
-		if e.table.columns[i].autoIncrement() {
+	for i := range e.table.Columns {
+		if e.table.Columns[i].AutoIncrement() {
 			return true
 		}
 	}
@@ -70,7 +70,7 @@ func (e *catalogEntry) countsByItself() bool {
 }
 
 // Binding gives how the ids of a table are made, nil when it has no sequence.
-func (c *catalog) Binding(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
+func (c *tableCache) Binding(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
 	k, err := c.owner(ctx, k, schema)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (c *serverConn) checkUnfilled() {
 }
 
 // suspect forgets a description that an answer spoke against, and has the server asked anew; once for each.
-func (c *catalog) suspect(ctx context.Context, e *catalogEntry) (*catalogEntry, error) {
+func (c *tableCache) suspect(ctx context.Context, e *catalogEntry) (*catalogEntry, error) {
 	c.mu.Lock()
 	known := e.suspected
 	e.suspected = true

@@ -1,4 +1,4 @@
-package proxy
+package catalog
 
 import (
 	"bytes"
@@ -18,18 +18,18 @@ import (
 // what the statement says, where the two may differ. Where it is not certain what a
 // column stores, the value is refused (MySQL manual, "Data Types").
 
-// typeName gives the column's type without its length and attributes, and its arguments.
-func (c *columnInfo) typeName() (name, arguments string) {
-	name, arguments, _ = strings.Cut(strings.ToLower(c.columnType), "(")
+// TypeName gives the column's type without its length and attributes, and its arguments.
+func (c *Column) TypeName() (name, arguments string) {
+	name, arguments, _ = strings.Cut(strings.ToLower(c.Type), "(")
 	arguments, _, _ = strings.Cut(arguments, ")")
 	name, _, _ = strings.Cut(name, " ")
 	return name, arguments
 }
 
-// stored gives what the column stores of a value, as its vindex takes it; false where
+// Stored gives what the column stores of a value, as its vindex takes it; false where
 // that is not certain. The value is none that the server has to compute.
-func (c *columnInfo) stored(v *parser.Cell) (vschema.Value, bool) {
-	name, arguments := c.typeName()
+func (c *Column) Stored(v *parser.Cell) (vschema.Value, bool) {
+	name, arguments := c.TypeName()
 	switch name {
 	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
 		if v.Kind == parser.CellString {
@@ -38,7 +38,7 @@ func (c *columnInfo) stored(v *parser.Cell) (vschema.Value, bool) {
 		return integerOf(v)
 	case "bit", "float", "double":
 		n := int64(v.Number)
-		return vschema.Int(n), v.Kind == parser.CellSigned && (name == "bit" || -c.max() <= n && n <= c.max())
+		return vschema.Int(n), v.Kind == parser.CellSigned && (name == "bit" || -c.MaxID() <= n && n <= c.MaxID())
 	case "year":
 		return inForm(v, fourDigits)
 	case "decimal":
@@ -49,7 +49,7 @@ func (c *columnInfo) stored(v *parser.Cell) (vschema.Value, bool) {
 		return c.storedBytes(v)
 	case "enum", "set":
 		member := "'" + string(v.Text) + "'"
-		return vschema.Text(v.Text), v.Kind == parser.CellString && !bytes.ContainsAny(v.Text, `',\`) && strings.Contains(c.columnType, member)
+		return vschema.Text(v.Text), v.Kind == parser.CellString && !bytes.ContainsAny(v.Text, `',\`) && strings.Contains(c.Type, member)
 	case "date":
 		return storedDate(v, "2006-01-02")
 	case "datetime":
@@ -68,9 +68,6 @@ var (
 	fourDigits = regexp.MustCompile(`^[0-9]{4}$`)
 	lowerUUID  = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	plainTenth = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]*))?$`)
-	// bitLiteral may be within text of an expression: there it does no harm to take it
-	// for a literal.
-	bitLiteral = regexp.MustCompile(`(?i)(^|[^0-9a-z_$'"])([xb]'|0[xb][0-9a-f])`)
 )
 
 // integerOf gives a whole number.
@@ -126,17 +123,17 @@ func storedDecimal(v *parser.Cell, arguments string) (vschema.Value, bool) {
 
 // storedText gives what a column of characters stores: CHAR no spaces at the end, and
 // VARCHAR none beyond its length.
-func (c *columnInfo) storedText(v *parser.Cell) (vschema.Value, bool) {
-	length, limited := c.characters()
+func (c *Column) storedText(v *parser.Cell) (vschema.Value, bool) {
+	length, limited := c.MaxCharacters()
 	switch text := v.Text; v.Kind {
 	case parser.CellSigned, parser.CellUnsigned:
 		return integerOf(v)
 	case parser.CellBits: // the bytes are those of the column's character set
 		ascii := parser.IsASCII(text)
 		fits := !limited || len(text) <= length
-		return vschema.Bits(text), ascii && fits && !(strings.HasPrefix(strings.ToLower(c.columnType), "char") && bytes.HasSuffix(text, []byte(" ")))
+		return vschema.Bits(text), ascii && fits && !(strings.HasPrefix(strings.ToLower(c.Type), "char") && bytes.HasSuffix(text, []byte(" ")))
 	case parser.CellString:
-		if strings.HasPrefix(strings.ToLower(c.columnType), "char") {
+		if strings.HasPrefix(strings.ToLower(c.Type), "char") {
 			text = bytes.TrimRight(text, " ")
 		}
 		for limited && bytes.HasSuffix(text, []byte(" ")) && utf8.RuneCount(text) > length {
@@ -148,15 +145,15 @@ func (c *columnInfo) storedText(v *parser.Cell) (vschema.Value, bool) {
 	return vschema.Text(text), ok
 }
 
-// hasCharacters reports whether the column holds text, of any character set.
-func (c *columnInfo) hasCharacters() bool {
-	name, _ := c.typeName()
+// HasCharacters reports whether the column holds text, of any character set.
+func (c *Column) HasCharacters() bool {
+	name, _ := c.TypeName()
 	return strings.HasSuffix(name, "char") || strings.HasSuffix(name, "text")
 }
 
-// bytes gives how many bytes a TEXT or BLOB holds.
-func (c *columnInfo) bytes() int {
-	switch name, _ := c.typeName(); name {
+// MaxBytes returns how many bytes a TEXT or BLOB holds.
+func (c *Column) MaxBytes() int {
+	switch name, _ := c.TypeName(); name {
 	case "tinytext", "tinyblob":
 		return math.MaxUint8
 	case "text", "blob":
@@ -168,7 +165,7 @@ func (c *columnInfo) bytes() int {
 }
 
 // storedBytes gives what a column of bytes stores: BINARY fills up with zeros.
-func (c *columnInfo) storedBytes(v *parser.Cell) (vschema.Value, bool) {
+func (c *Column) storedBytes(v *parser.Cell) (vschema.Value, bool) {
 	var text []byte
 	switch v.Kind {
 	case parser.CellString:
@@ -181,15 +178,28 @@ func (c *columnInfo) storedBytes(v *parser.Cell) (vschema.Value, bool) {
 			return vschema.Value{}, false
 		}
 	}
-	length, limited := c.characters()
+	length, limited := c.MaxCharacters()
 	if limited && len(text) > length {
 		return vschema.Value{}, false
 	}
-	if name, _ := c.typeName(); name == "binary" && len(text) < length {
+	if name, _ := c.TypeName(); name == "binary" && len(text) < length {
 		text = append(bytes.Clone(text), make([]byte, length-len(text))...)
 	}
 	if v.Kind == parser.CellBits {
 		return vschema.Bits(text), true
 	}
 	return vschema.Text(text), true
+}
+
+// wholeNumber reads a string as an integer column does.
+func wholeNumber(c *parser.Cell) (vschema.Value, bool) {
+	if c.Kind != parser.CellString {
+		return vschema.Value{}, false
+	}
+	text := strings.TrimSpace(string(c.Text))
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return vschema.Int(n), true
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	return vschema.Uint(n), err == nil
 }

@@ -1,4 +1,4 @@
-package proxy
+package catalog
 
 import (
 	"cmp"
@@ -40,46 +40,46 @@ func changedError(schema, table string) error {
 		"Table definition has changed, please retry transaction: seqgate looked at '%s.%s' again and again while it was being changed", schema, table))
 }
 
-// isChanged reports whether err is changedError.
-func isChanged(err error) bool {
+// IsChanged reports whether err is changedError.
+func IsChanged(err error) bool {
 	var changed *mysql.MyError
 	return errors.As(err, &changed) && changed.Code == mysql.ER_TABLE_DEF_CHANGED
 }
 
-// describe asks the server for one table. One that is not there, or that seqgate's own account may not see, does not exist.
-func describe(ctx context.Context, db *sql.DB, schema, table string) (tableInfo, error) {
-	var found tableInfo
-	err := untilSettled(ctx, schema, table, func() (settled bool, err error) {
+// Describe asks the server for one table. One that is not there, or that seqgate's own account may not see, does not exist.
+func Describe(ctx context.Context, db *sql.DB, schema, table string) (Table, error) {
+	var found Table
+	err := UntilStable(ctx, schema, table, func() (settled bool, err error) {
 		var same bool
 		if found, same, err = readTwice(ctx, db, schema, table); err != nil || !same {
 			return false, err
 		}
-		if found.exists && len(found.columns) > 0 {
+		if found.Exists && len(found.Columns) > 0 {
 			return true, nil
 		}
 		shown, err := showColumns(ctx, db, schema, table)
 		switch {
 		case isAbsent(err):
-			return !found.exists, nil
+			return !found.Exists, nil
 		case err != nil:
 			return false, err
-		case len(shown.columns) == 0: // the account may see the table, but none of its columns
-			found = tableInfo{}
+		case len(shown.Columns) == 0: // the account may see the table, but none of its columns
+			found = Table{}
 			return true, nil
 		}
 		return false, nil // it is there by now
 	})
 	if err != nil {
-		return tableInfo{}, err
+		return Table{}, err
 	}
 	return found, nil
 }
 
-// describeSequence asks for the columns of what may be a sequence table. What has none that could be read is none.
-func describeSequence(ctx context.Context, db *sql.DB, schema, table string) (found tableInfo, err error) {
-	err = untilSettled(ctx, schema, table, func() (bool, error) {
+// DescribeSequence asks for the columns of what may be a sequence table. What has none that could be read is none.
+func DescribeSequence(ctx context.Context, db *sql.DB, schema, table string) (found Table, err error) {
+	err = UntilStable(ctx, schema, table, func() (bool, error) {
 		found, err = showColumns(ctx, db, schema, table)
-		if isAbsent(err) || isServerError(err, mysql.ER_VIEW_INVALID) {
+		if isAbsent(err) || IsServerError(err, mysql.ER_VIEW_INVALID) {
 			return true, nil
 		}
 		return err == nil, err
@@ -87,8 +87,8 @@ func describeSequence(ctx context.Context, db *sql.DB, schema, table string) (fo
 	return found, err
 }
 
-// untilSettled looks at a table until what is seen is one table's.
-func untilSettled(ctx context.Context, schema, table string, look func() (settled bool, err error)) error {
+// UntilStable looks at a table until what is seen is one table's.
+func UntilStable(ctx context.Context, schema, table string, look func() (settled bool, err error)) error {
 	cut := 0
 	for attempt := range describeAttempts {
 		if attempt > 0 {
@@ -112,67 +112,67 @@ func untilSettled(ctx context.Context, schema, table string, look func() (settle
 }
 
 // readTwice reads a table, on MariaDB twice, and reports whether what was read is of one table, or none.
-func readTwice(ctx context.Context, db *sql.DB, schema, table string) (found tableInfo, same bool, err error) {
+func readTwice(ctx context.Context, db *sql.DB, schema, table string) (found Table, same bool, err error) {
 	found, torn, err := readOnce(ctx, db, schema, table)
-	if err != nil || !found.exists || !torn {
-		return found, found.exists || len(found.columns) == 0, err
+	if err != nil || !found.Exists || !torn {
+		return found, found.Exists || len(found.Columns) == 0, err
 	}
 	again, _, err := readOnce(ctx, db, schema, table)
 	return found, found.equal(&again), err
 }
 
 // readOnce reads a table; torn says that parts may be another one's.
-func readOnce(ctx context.Context, db *sql.DB, schema, table string) (found tableInfo, torn bool, err error) {
+func readOnce(ctx context.Context, db *sql.DB, schema, table string) (found Table, torn bool, err error) {
 	rows, err := db.QueryContext(ctx, describeText, schema, table, schema, table)
 	if err != nil {
 		return found, false, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var c columnInfo
-		if err := rows.Scan(&c.ordinal, &c.name, &c.columnType, &c.key, &c.extra, &c.value, &c.charset, &c.valueIsSQL); err != nil {
+		var c Column
+		if err := rows.Scan(&c.ordinal, &c.Name, &c.Type, &c.Key, &c.Extra, &c.value, &c.Charset, &c.valueIsSQL); err != nil {
 			return found, false, err
 		}
 		if c.ordinal == 0 {
 			torn = c.valueIsSQL // the server is a MariaDB
-			found.exists, found.name, found.kind, found.engine = true, c.name, c.columnType, c.key
+			found.Exists, found.Name, found.Kind, found.Engine = true, c.Name, c.Type, c.Key
 		} else {
-			found.columns = append(found.columns, c)
+			found.Columns = append(found.Columns, c)
 		}
 	}
-	slices.SortFunc(found.columns, func(a, b columnInfo) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	slices.SortFunc(found.Columns, func(a, b Column) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	return found, torn, rows.Err()
 }
 
 // equal reports whether two readings are of one table. One that has columns is a table.
-func (t *tableInfo) equal(other *tableInfo) bool {
-	return t.exists == other.exists && t.name == other.name && t.kind == other.kind && t.engine == other.engine &&
-		slices.Equal(t.columns, other.columns) && (t.exists || len(t.columns) == 0)
+func (t *Table) equal(other *Table) bool {
+	return t.Exists == other.Exists && t.Name == other.Name && t.Kind == other.Kind && t.Engine == other.Engine &&
+		slices.Equal(t.Columns, other.Columns) && (t.Exists || len(t.Columns) == 0)
 }
 
 // showColumns gives the names of a table's columns, which both servers read of one table. It is an error that the table
 // is not there.
-func showColumns(ctx context.Context, db *sql.DB, schema, table string) (found tableInfo, err error) {
-	rows, err := db.QueryContext(ctx, "SHOW COLUMNS FROM "+quoteIdentifier(schema)+"."+quoteIdentifier(table))
+func showColumns(ctx context.Context, db *sql.DB, schema, table string) (found Table, err error) {
+	rows, err := db.QueryContext(ctx, "SHOW COLUMNS FROM "+Quote(schema)+"."+Quote(table))
 	if err != nil {
 		return found, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var c columnInfo
+		var c Column
 		var rest [5]sql.RawBytes
-		if err := rows.Scan(&c.name, &rest[0], &rest[1], &rest[2], &rest[3], &rest[4]); err != nil {
+		if err := rows.Scan(&c.Name, &rest[0], &rest[1], &rest[2], &rest[3], &rest[4]); err != nil {
 			return found, err
 		}
-		found.columns = append(found.columns, c)
+		found.Columns = append(found.Columns, c)
 	}
-	found.exists = true
+	found.Exists = true
 	return found, rows.Err()
 }
 
 // isAbsent reports whether the server says that a table is not there, or cannot be, or that the account may not see it.
 func isAbsent(err error) bool {
-	return isServerError(err, mysql.ER_NO_SUCH_TABLE, mysql.ER_UNKNOWN_TABLE, mysql.ER_BAD_DB_ERROR,
+	return IsServerError(err, mysql.ER_NO_SUCH_TABLE, mysql.ER_UNKNOWN_TABLE, mysql.ER_BAD_DB_ERROR,
 		mysql.ER_TABLEACCESS_DENIED_ERROR, mysql.ER_COLUMNACCESS_DENIED_ERROR, mysql.ER_DBACCESS_DENIED_ERROR,
 		mysql.ER_WRONG_TABLE_NAME, mysql.ER_WRONG_DB_NAME, mysql.ER_TOO_LONG_IDENT, mysql.ER_INVALID_CHARACTER_STRING)
 }
@@ -184,11 +184,11 @@ func isInterrupted(err error) bool {
 		mariaDBTimeout = 1969 // ER_STATEMENT_TIMEOUT, of max_statement_time
 		mariaDBKilled  = 1927 // ER_CONNECTION_KILLED
 	)
-	return isServerError(err, mysql.ER_QUERY_INTERRUPTED, mysql.ER_TABLE_DEF_CHANGED, mysqlTimeout, mariaDBTimeout, mariaDBKilled)
+	return IsServerError(err, mysql.ER_QUERY_INTERRUPTED, mysql.ER_TABLE_DEF_CHANGED, mysqlTimeout, mariaDBTimeout, mariaDBKilled)
 }
 
-// isServerError reports whether err is an error of the server's with one of these numbers.
-func isServerError(err error, numbers ...uint16) bool {
+// IsServerError reports whether err is an error of the server's with one of these numbers.
+func IsServerError(err error, numbers ...uint16) bool {
 	number, _, ok := sequence.ServerError(err)
 	return ok && slices.Contains(numbers, number)
 }
