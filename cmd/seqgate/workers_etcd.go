@@ -20,6 +20,8 @@ func openEtcd(cfg WorkerStore) (func(generate.WorkerIDs) (worker.Leaser, error),
 	if err != nil {
 		return nil, nil, err
 	}
-	leasers := func(ids generate.WorkerIDs) (worker.Leaser, error) { return client.Leaser(ids.Set, ids.Last), nil }
+	leasers := func(ids generate.WorkerIDs) (worker.Leaser, error) {
+		return client.Leaser(ids.Set, ids.Last, ids.Rivals), nil
+	}
 	return leasers, client.Close, nil
 }

@@ -21,7 +21,7 @@ func openZooKeeper(cfg WorkerStore) (func(generate.WorkerIDs) (worker.Leaser, er
 		return nil, nil, err
 	}
 	leasers := func(ids generate.WorkerIDs) (worker.Leaser, error) {
-		return zookeeper.New(client, ids.Set, ids.Last), nil
+		return zookeeper.New(client, ids.Set, ids.Last, ids.Rivals), nil
 	}
 	return leasers, func() error { client.Close(); return nil }, nil
 }

@@ -87,6 +87,16 @@ func NoneFree(set string, n int64, taken []Taken) error {
 		Text: text + "; stop holders that are not needed, wait for the quarantine, or take a layout with more worker bits"}
 }
 
+// InRivalUse returns the error that matches [ErrNoWorkerID] and tells up to when ids are given with worker ids of a set whose
+// ids may be the same; address is that of a holder, "" when there is none any more.
+func InRivalUse(set, rival string, until time.Time, address string) error {
+	if address != "" {
+		address = " and on, by " + address
+	}
+	return &Error{Kind: ErrNoWorkerID, Set: set, Text: fmt.Sprintf("%s gives ids that may be the same, up to %s%s; "+
+		"stop all holders with that layout and wait until then, or take another epoch", rival, stamp(until), address)}
+}
+
 // Lost returns the error that matches [ErrLost] and tells whose the worker id is now; address is "" when it is nobody's.
 func Lost(set string, worker int64, address string) error {
 	text := fmt.Sprintf("the lease of %d ended and is not in the table any more", worker)

@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 )
 
@@ -80,19 +79,11 @@ func (t *Table) lastOfRivals(ctx context.Context, conn *sql.Conn) (last time.Tim
 			return last, err
 		}
 		if live || until > now {
-			return last, &Error{Kind: ErrNoWorkerID, Set: t.set, Text: fmt.Sprintf("%s gives ids that may be the same, up to %s%s; "+
-				"stop all holders with that layout and wait until then, or take another epoch", set, stamp(atMicros(until)), by(address.String))}
+			return last, InRivalUse(t.set, set, atMicros(until), address.String)
 		}
 		last = later(last, known(atMicros(until)))
 	}
 	return last, nil
-}
-
-func by(address string) string {
-	if address == "" {
-		return ""
-	}
-	return " and on, by " + address
 }
 
 // giveUp ends a lease with which nothing was given.

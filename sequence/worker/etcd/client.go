@@ -93,9 +93,9 @@ func (cfg Config) check() error {
 	return nil
 }
 
-// Leaser returns the worker ids 0 to most of a set.
-func (c *Client) Leaser(set string, most int64) worker.Leaser {
-	return lazy{client: c, set: set, most: most}
+// Leaser returns the worker ids 0 to most of a set. rivals is as in [worker.TableConfig].
+func (c *Client) Leaser(set string, most int64, rivals func(set string) bool) worker.Leaser {
+	return lazy{client: c, set: set, most: most, rivals: rivals}
 }
 
 // Close ends the connection, after [worker.Holder.Close]. Leases stay.

@@ -90,12 +90,12 @@ func TestLogin(t *testing.T) {
 	enableUsers(t, addr)
 	at := []string{addr}
 	right := connect(t, etcd.Config{Endpoints: at, Prefix: "/ids", Username: "seqgate", Password: "secret"})
-	wantLease(t, right.Leaser("a", 7), 0)
-	wantLease(t, right.Leaser("a", 7), 1)
-	wantLease(t, right.Leaser("b", 7), 0)
-	wantFailure(t, connect(t, etcd.Config{Endpoints: at, Prefix: "/ids"}).Leaser("a", 7), "user name is empty")
-	wantFailure(t, connect(t, etcd.Config{Endpoints: at, Prefix: "/ids", Username: "seqgate", Password: "wrong"}).Leaser("a", 7), "invalid user ID or password")
-	wantFailure(t, connect(t, etcd.Config{Endpoints: at, Username: "seqgate", Password: "secret"}).Leaser("a", 7), "permission denied")
+	wantLease(t, right.Leaser("a", 7, nil), 0)
+	wantLease(t, right.Leaser("a", 7, nil), 1)
+	wantLease(t, right.Leaser("b", 7, nil), 0)
+	wantFailure(t, connect(t, etcd.Config{Endpoints: at, Prefix: "/ids"}).Leaser("a", 7, nil), "user name is empty")
+	wantFailure(t, connect(t, etcd.Config{Endpoints: at, Prefix: "/ids", Username: "seqgate", Password: "wrong"}).Leaser("a", 7, nil), "invalid user ID or password")
+	wantFailure(t, connect(t, etcd.Config{Endpoints: at, Username: "seqgate", Password: "secret"}).Leaser("a", 7, nil), "permission denied")
 }
 
 func enableUsers(t *testing.T, addr string) {
@@ -122,11 +122,11 @@ func TestTLS(t *testing.T) {
 	certs := servertest.NewCertificates(t)
 	addr := servertest.StartEtcd(t, certs)
 	secure := certs.Client(t)
-	wantLease(t, connect(t, etcd.Config{Endpoints: []string{addr}, TLS: secure}).Leaser("a", 7), 0)
-	wantLease(t, connect(t, etcd.Config{Endpoints: []string{"https://" + addr}, TLS: secure}).Leaser("a", 7), 1)
-	wantFailure(t, connect(t, etcd.Config{Endpoints: []string{"https://" + addr}}).Leaser("a", 7), "unknown authority")
-	wantFailure(t, connect(t, etcd.Config{Endpoints: []string{addr}, TLS: &tls.Config{RootCAs: secure.RootCAs}}).Leaser("a", 7), "Unavailable") // the reason is told as the connection happens to end
-	wantFailure(t, connect(t, etcd.Config{Endpoints: []string{addr}}).Leaser("a", 7), "Unavailable")
+	wantLease(t, connect(t, etcd.Config{Endpoints: []string{addr}, TLS: secure}).Leaser("a", 7, nil), 0)
+	wantLease(t, connect(t, etcd.Config{Endpoints: []string{"https://" + addr}, TLS: secure}).Leaser("a", 7, nil), 1)
+	wantFailure(t, connect(t, etcd.Config{Endpoints: []string{"https://" + addr}}).Leaser("a", 7, nil), "unknown authority")
+	wantFailure(t, connect(t, etcd.Config{Endpoints: []string{addr}, TLS: &tls.Config{RootCAs: secure.RootCAs}}).Leaser("a", 7, nil), "Unavailable") // the reason is told as the connection happens to end
+	wantFailure(t, connect(t, etcd.Config{Endpoints: []string{addr}}).Leaser("a", 7, nil), "Unavailable")
 }
 
 // TestServerComesLater has a client that is to log in begin without a server.
@@ -135,7 +135,7 @@ func TestServerComesLater(t *testing.T) {
 	enableUsers(t, server)
 	addr := servertest.FreeAddr(t)
 	client := connect(t, etcd.Config{Endpoints: []string{addr}, Prefix: "/ids", Username: "seqgate", Password: "secret"})
-	l := client.Leaser("a", 7)
+	l := client.Leaser("a", 7, nil)
 	wantFailure(t, l, "connect to etcd ["+addr+"] for the worker ids of a")
 	wantFailure(t, l, "connection refused")
 	servertest.Relay(t, addr, server)
@@ -150,7 +150,7 @@ func TestClosedClient(t *testing.T) {
 	if err := client.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := client.Leaser("a", 7).Look(t.Context()); !errors.Is(err, context.Canceled) {
+	if _, err := client.Leaser("a", 7, nil).Look(t.Context()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got the error %v, want one that says that the client is closed", err)
 	}
 }

@@ -30,20 +30,22 @@ const DefaultPrefix = "/seqgate/workers/"
 // and a quarantine.
 type Leaser struct {
 	client *clientv3.Client
+	root   string // of all sets
 	prefix string // of the set
 	set    string
 	most   int64
+	rivals func(set string) bool
 }
 
 var _ worker.Leaser = (*Leaser)(nil)
 
-// New returns the worker ids 0 to most of a set. prefix is [DefaultPrefix] if it is "". The caller closes client, after
-// [worker.Holder.Close]; leases stay.
-func New(client *clientv3.Client, prefix, set string, most int64) *Leaser {
+// New returns the worker ids 0 to most of a set. prefix is [DefaultPrefix] if it is "". rivals is as in
+// [worker.TableConfig]. The caller closes client, after [worker.Holder.Close]; leases stay.
+func New(client *clientv3.Client, prefix, set string, most int64, rivals func(set string) bool) *Leaser {
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
-	return &Leaser{client: client, prefix: prefix + url.PathEscape(set) + "/", set: set, most: most}
+	return &Leaser{client: client, root: prefix, prefix: prefix + url.PathEscape(set) + "/", set: set, most: most, rivals: rivals}
 }
 
 // Look implements [worker.Leaser].
@@ -62,6 +64,9 @@ func (l *Leaser) Look(ctx context.Context) (v worker.View, err error) {
 
 // Acquire implements [worker.Leaser]. At first it tries the lowest free one, after each conflict one of twice as many.
 func (l *Leaser) Acquire(ctx context.Context, c worker.Claim) (worker.Lease, error) {
+	if _, err := l.alone(ctx, c); err != nil {
+		return worker.Lease{}, l.failure("acquire one", err)
+	}
 	for window := 1; ; window = min(2*window, mostTried) {
 		slots, err := l.read(ctx, l.prefix, clientv3.WithPrefix())
 		if err != nil {
@@ -79,7 +84,15 @@ func (l *Leaser) Acquire(ctx context.Context, c worker.Claim) (worker.Lease, err
 			return worker.Lease{}, l.failure("acquire one", err)
 		}
 		if won {
-			return worker.Lease{Worker: s.worker, After: s.last.After, Until: c.Until}, nil
+			after, err := l.alone(ctx, c)
+			if err != nil {
+				c.Quarantine = 0 // nothing was given
+				return worker.Lease{}, errors.Join(l.failure("acquire one", err), l.Release(ctx, s.worker, c))
+			}
+			if s.last.After.After(after) {
+				after = s.last.After
+			}
+			return worker.Lease{Worker: s.worker, After: after, Until: c.Until}, nil
 		}
 	}
 }

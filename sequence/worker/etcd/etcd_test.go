@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			return nil, err
 		}
-		return client.Leaser(parts[1], most), nil
+		return client.Leaser(parts[1], most, nil), nil
 	})
 	goleak.VerifyTestMain(m)
 }
@@ -54,7 +54,7 @@ func TestEtcd(t *testing.T) {
 	sequencetest.TestLeaser(t, func(t *testing.T, most int64) sequencetest.LeaserHarness {
 		set := fmt.Sprintf("set/%d", sets.Add(1))
 		open := func(tb testing.TB) worker.Leaser {
-			return connect(tb, etcd.Config{Endpoints: []string{addr}}).Leaser(set, most)
+			return connect(tb, etcd.Config{Endpoints: []string{addr}}).Leaser(set, most, nil)
 		}
 		return sequencetest.LeaserHarness{Open: open, Spec: fmt.Sprintf("%s %s %d", addr, set, most),
 			Lossy: func(tb testing.TB) (worker.Leaser, func(int)) {
@@ -66,7 +66,7 @@ func TestEtcd(t *testing.T) {
 
 // A layout may have millions of worker ids, of which nearly all were never used.
 func TestAcquireOfMany(t *testing.T) {
-	l := connect(t, etcd.Config{Endpoints: []string{servertest.StartEtcd(t)}}).Leaser("many", 1<<22-1)
+	l := connect(t, etcd.Config{Endpoints: []string{servertest.StartEtcd(t)}}).Leaser("many", 1<<22-1, nil)
 	acquire := func(token string) worker.Lease {
 		t.Helper()
 		now := time.Now()
@@ -89,4 +89,15 @@ func TestAcquireOfMany(t *testing.T) {
 	if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
 		t.Errorf("%d bytes allocated", n)
 	}
+}
+
+func TestRivals(t *testing.T) {
+	addr := servertest.StartEtcd(t)
+	var prefixes atomic.Int64
+	sequencetest.TestRivals(t, func(*testing.T) sequencetest.OpenRival {
+		prefix := fmt.Sprintf("/rivals/%d/", prefixes.Add(1))
+		return func(tb testing.TB, set string, rivals func(string) bool) worker.Leaser {
+			return connect(tb, etcd.Config{Endpoints: []string{addr}, Prefix: prefix}).Leaser(set, 7, rivals)
+		}
+	})
 }

@@ -13,6 +13,7 @@ type lazy struct {
 	client *Client
 	set    string
 	most   int64
+	rivals func(set string) bool
 }
 
 var _ worker.Leaser = lazy{}
@@ -22,7 +23,7 @@ func (l lazy) leaser(ctx context.Context) (*Leaser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to etcd %v for the worker ids of %s: %w", l.client.cfg.Endpoints, l.set, err)
 	}
-	return New(client, l.client.prefix, l.set, l.most), nil
+	return New(client, l.client.prefix, l.set, l.most, l.rivals), nil
 }
 
 // Look implements [worker.Leaser].

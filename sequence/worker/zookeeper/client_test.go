@@ -87,12 +87,12 @@ func TestLogin(t *testing.T) {
 	addr := servertest.StartZooKeeper(t)
 	cfg := zookeeper.Config{Servers: []string{addr}, Root: "/deep/down/ids", User: "seqgate", Password: "secret"}
 	client := connect(t, cfg)
-	wantLease(t, zookeeper.New(client, "a", 7), 0)
-	wantLease(t, zookeeper.New(client, "b", 7), 0)
-	wantLease(t, zookeeper.New(connect(t, cfg), "a", 7), 1)
+	wantLease(t, zookeeper.New(client, "a", 7, nil), 0)
+	wantLease(t, zookeeper.New(client, "b", 7, nil), 0)
+	wantLease(t, zookeeper.New(connect(t, cfg), "a", 7, nil), 1)
 	for _, other := range [][2]string{{}, {"seqgate", "wrong"}, {"other", "secret"}} {
 		cfg.User, cfg.Password = other[0], other[1]
-		wantFailure(t, zookeeper.New(connect(t, cfg), "a", 7), "the nodes from /deep/down/ids on must let user \""+other[0]+"\" read")
+		wantFailure(t, zookeeper.New(connect(t, cfg), "a", 7, nil), "the nodes from /deep/down/ids on must let user \""+other[0]+"\" read")
 	}
 }
 
@@ -111,7 +111,7 @@ func TestForeignParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := connect(t, zookeeper.Config{Servers: []string{addr}, Root: "/closed/ids", User: "seqgate", Password: "secret"})
-	wantLease(t, zookeeper.New(client, "a", 7), 0)
+	wantLease(t, zookeeper.New(client, "a", 7, nil), 0)
 }
 
 type silent struct{}
@@ -123,18 +123,18 @@ func TestTLS(t *testing.T) {
 	addr := servertest.StartZooKeeper(t, certs)
 	secure := certs.Client(t)
 	at := []string{addr}
-	wantLease(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at, TLS: secure}), "a", 7), 0)
-	wantLease(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at, TLS: secure, User: "u", Password: "p"}), "b", 7), 0)
-	wantFailure(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at, TLS: &tls.Config{}}), "a", 7), "unknown authority")
-	wantFailure(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at, TLS: &tls.Config{RootCAs: secure.RootCAs}}), "a", 7), "remote error: tls")
-	wantFailure(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at}), "a", 7), "authentication failed")
+	wantLease(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at, TLS: secure}), "a", 7, nil), 0)
+	wantLease(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at, TLS: secure, User: "u", Password: "p"}), "b", 7, nil), 0)
+	wantFailure(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at, TLS: &tls.Config{}}), "a", 7, nil), "unknown authority")
+	wantFailure(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at, TLS: &tls.Config{RootCAs: secure.RootCAs}}), "a", 7, nil), "remote error: tls")
+	wantFailure(t, zookeeper.New(connect(t, zookeeper.Config{Servers: at}), "a", 7, nil), "authentication failed")
 }
 
 // TestServerComesLater has clients begin without a server: one that is to log in, and one that is not.
 func TestServerComesLater(t *testing.T) {
 	server, addr := servertest.StartZooKeeper(t), servertest.FreeAddr(t)
-	anybody := zookeeper.New(connect(t, zookeeper.Config{Servers: []string{addr}, Root: "/a"}), "a", 7)
-	user := zookeeper.New(connect(t, zookeeper.Config{Servers: []string{addr}, Root: "/u", User: "u", Password: "p"}), "a", 7)
+	anybody := zookeeper.New(connect(t, zookeeper.Config{Servers: []string{addr}, Root: "/a"}), "a", 7, nil)
+	user := zookeeper.New(connect(t, zookeeper.Config{Servers: []string{addr}, Root: "/u", User: "u", Password: "p"}), "a", 7, nil)
 	wantFailure(t, anybody, "connection refused")
 	wantFailure(t, user, "connection refused")
 	servertest.Relay(t, addr, server)
@@ -147,7 +147,7 @@ func TestServerComesLater(t *testing.T) {
 func TestSecondServer(t *testing.T) {
 	addr := servertest.StartZooKeeper(t)
 	for id := range int64(8) {
-		l := zookeeper.New(connect(t, zookeeper.Config{Servers: []string{servertest.FreeAddr(t), addr}}), "a", 7)
+		l := zookeeper.New(connect(t, zookeeper.Config{Servers: []string{servertest.FreeAddr(t), addr}}), "a", 7, nil)
 		wantLease(t, l, id)
 	}
 }

@@ -26,6 +26,7 @@ type Leaser struct {
 	set    string
 	most   int64
 	acl    []zk.ACL
+	rivals func(set string) bool
 }
 
 var _ worker.Leaser = (*Leaser)(nil)
@@ -50,9 +51,11 @@ type node struct {
 
 func (n node) live(now time.Time) bool { return n.Holder != "" && n.Expires.After(now) }
 
-// New returns the worker ids 0 to most of a set. The caller closes client, after [worker.Holder.Close].
-func New(client *Client, set string, most int64) *Leaser {
-	return &Leaser{client: client, conn: client.conn, root: path.Join(client.cfg.Root, url.PathEscape(set)), set: set, most: most, acl: client.cfg.ACL}
+// New returns the worker ids 0 to most of a set. rivals is as in [worker.TableConfig]. The caller closes client, after
+// [worker.Holder.Close].
+func New(client *Client, set string, most int64, rivals func(set string) bool) *Leaser {
+	return &Leaser{client: client, conn: client.conn, root: path.Join(client.cfg.Root, url.PathEscape(set)), set: set, most: most,
+		acl: client.cfg.ACL, rivals: rivals}
 }
 
 // Look implements [worker.Leaser].
@@ -84,6 +87,9 @@ func (l *Leaser) Acquire(ctx context.Context, c worker.Claim) (worker.Lease, err
 			if err != nil {
 				return worker.Lease{}, err
 			}
+			if _, err := l.alone(ctx); err != nil {
+				return worker.Lease{}, err
+			}
 			nodes, err := l.readAll(ctx)
 			if err != nil {
 				return worker.Lease{}, err
@@ -96,9 +102,22 @@ func (l *Leaser) Acquire(ctx context.Context, c worker.Claim) (worker.Lease, err
 				n.Holder, n.After = c.Token, n.ReservedUntil
 			}
 			until := n.extend(c, now)
-			if won, err := l.write(n); won || err != nil {
-				return worker.Lease{Worker: n.worker, After: n.After, Until: until}, err
+			won, err := l.write(n)
+			if err != nil {
+				return worker.Lease{}, err
 			}
+			if !won {
+				continue
+			}
+			after, err := l.alone(ctx)
+			if err != nil {
+				c.Quarantine = 0 // nothing was given
+				return worker.Lease{}, errors.Join(err, l.release(ctx, n.worker, c))
+			}
+			if n.After.After(after) {
+				after = n.After
+			}
+			return worker.Lease{Worker: n.worker, After: after, Until: until}, nil
 		}
 	})
 }
@@ -165,18 +184,20 @@ var errNothing = errors.New("nothing to do")
 
 // Release implements [worker.Leaser].
 func (l *Leaser) Release(ctx context.Context, id int64, c worker.Claim) error {
-	_, err := call(ctx, l, "release a lease", func() (bool, error) {
-		err := l.change(ctx, id, func(n *node, now time.Time) error {
-			if n.Holder != c.Token {
-				return errNothing
-			}
-			n.Holder, n.Expires, n.FreeFrom = "", now, now.Add(c.Quarantine)
-			return nil
-		})
-		if errors.Is(err, errNothing) {
-			err = nil
+	_, err := call(ctx, l, "release a lease", func() (bool, error) { return true, l.release(ctx, id, c) })
+	return err
+}
+
+func (l *Leaser) release(ctx context.Context, id int64, c worker.Claim) error {
+	err := l.change(ctx, id, func(n *node, now time.Time) error {
+		if n.Holder != c.Token {
+			return errNothing
 		}
-		return true, err
+		n.Holder, n.Expires, n.FreeFrom = "", now, now.Add(c.Quarantine)
+		return nil
 	})
+	if errors.Is(err, errNothing) {
+		return nil
+	}
 	return err
 }

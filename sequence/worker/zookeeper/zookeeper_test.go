@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			return nil, err
 		}
-		return zookeeper.New(client, parts[1], most), nil
+		return zookeeper.New(client, parts[1], most, nil), nil
 	})
 	goleak.VerifyTestMain(m)
 }
@@ -49,12 +49,23 @@ func TestZooKeeper(t *testing.T) {
 	sequencetest.TestLeaser(t, func(t *testing.T, most int64) sequencetest.LeaserHarness {
 		set := fmt.Sprintf("set/%d", sets.Add(1))
 		open := func(tb testing.TB) worker.Leaser {
-			return zookeeper.New(connect(tb, zookeeper.Config{Servers: []string{addr}}), set, most)
+			return zookeeper.New(connect(tb, zookeeper.Config{Servers: []string{addr}}), set, most, nil)
 		}
 		return sequencetest.LeaserHarness{Open: open, Clock: true, Spec: fmt.Sprintf("%s %s %d", addr, set, most),
 			Lossy: func(tb testing.TB) (worker.Leaser, func(int)) {
 				l := &sequencetest.Hasty{Leaser: open(tb)}
 				return l, func(n int) { l.GiveUpAfter(time.Duration(n % int(3*time.Millisecond))) }
 			}}
+	})
+}
+
+func TestRivals(t *testing.T) {
+	addr := servertest.StartZooKeeper(t)
+	var roots atomic.Int64
+	sequencetest.TestRivals(t, func(*testing.T) sequencetest.OpenRival {
+		root := fmt.Sprintf("/rivals/%d", roots.Add(1))
+		return func(tb testing.TB, set string, rivals func(string) bool) worker.Leaser {
+			return zookeeper.New(connect(tb, zookeeper.Config{Servers: []string{addr}, Root: root}), set, 7, rivals)
+		}
 	})
 }
