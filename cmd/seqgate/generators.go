@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -117,7 +118,7 @@ func (c *checker) checkWorker(ctx context.Context, subject string, g *vschema.Ge
 		c.fail(subject, "worker id %d does not fit: layout %q has 0 to %d", *static, l.Name, l.Max(snowflake.Worker))
 		return "", false
 	case static != nil:
-		return fmt.Sprintf("worker %d", *static), true
+		return fmt.Sprintf("worker %d", *static), c.checkStatic(ctx, subject, ids, ids.First+*static)
 	case w.Store != storeTable:
 		c.note(subject, "what is kept in %s is not checked", w.Store)
 		return "worker ids from " + w.Store, true
@@ -129,6 +130,39 @@ func (c *checker) checkWorker(ctx context.Context, subject string, g *vschema.Ge
 	}
 	c.checkLeases(ctx, subject, k, ids)
 	return "worker ids from table " + k.Name + "." + worker.TableName, true
+}
+
+// checkStatic tells whether other seqgates lease the same worker id, or those of a layout that gives the same ids, in a table
+// on the servers of this configuration. Leases elsewhere, and worker ids in other configurations, are not seen.
+func (c *checker) checkStatic(ctx context.Context, subject string, ids generate.WorkerIDs, id int64) (ok bool) {
+	k, found := c.cfg.workerKeyspace()
+	if !found || c.servers.of(k.Name) == nil {
+		return true
+	}
+	pool, err := sequence.NewPool(k.Shards[0].DSN)
+	if err != nil {
+		c.fail(subject, "%v", err)
+		return false
+	}
+	defer pool.Close() // nothing was written
+	table := worker.NewTable(pool, k.Shards[0].DSN.DBName, ids.Set, ids.Last, worker.TableConfig{Rivals: ids.Rivals})
+	rivals := table.Rivals(ctx)
+	if errors.Is(rivals, worker.ErrNoWorkerID) {
+		c.fail(subject, "%v", rivals)
+		return false
+	}
+	taken, err := table.Taken(ctx, ids.First)
+	if err = cmp.Or(rivals, err); err != nil && !errors.Is(err, sequence.ErrNoTable) { // this process may have no right to read it
+		c.note(subject, "whether others lease the same worker id is not checked: %v", err)
+	}
+	for _, t := range taken {
+		if t.Worker == id {
+			c.fail(subject, "worker id %d is static here, and %s leases it from table %s.%s until %s: the two give equal ids; "+
+				"name the worker in all configurations, or in none", id-ids.First, t.Address, k.Name, worker.TableName, t.Free.UTC().Format(time.DateTime))
+			return false
+		}
+	}
+	return true
 }
 
 // checkLeases tells who has the worker ids of a set, and how this host's clock is.

@@ -360,3 +360,35 @@ func skip(first int, dest ...any) []any {
 	copy(all[first:], dest[:len(dest)-1])
 	return all
 }
+
+// A static worker id that others lease, or beside a layout with the same ids, is told by check.
+func TestCheckStatic(t *testing.T) {
+	const text = `{"keyspaces": {"main": {"generators": {"flake": {"type": "snowflake", "params": {"layout": "js53", "worker": 3}}}}}}`
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		p := newPlace(t, s, text)
+		if _, err := p.db.Exec(worker.CreateTableSQL(p.name)); err != nil {
+			t.Fatal(err)
+		}
+		lease := func(set string, id int) {
+			t.Helper()
+			if _, err := p.db.Exec("REPLACE INTO seqgate_workers VALUES (?, ?, 'a', 'elsewhere', UTC_TIMESTAMP() + INTERVAL 1 HOUR, UTC_TIMESTAMP() + INTERVAL 1 HOUR, '1970-01-01', UTC_TIMESTAMP(), 0)", set, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const set = "time41-worker5-sequence7-1ms-since-1735689600000"
+		lease(set, 2)
+		if out, err := p.run(checkCommand); err != nil || !strings.Contains(out, "ok: generator main.flake: ") {
+			t.Errorf("another worker id is leased: %v, %s", err, out)
+		}
+		lease(set, 3)
+		want := "error: generator main.flake: worker id 3 is static here, and elsewhere leases it from table main.seqgate_workers until "
+		if out, err := p.run(checkCommand); exitCode(err) != 1 || !strings.Contains(out, want) {
+			t.Errorf("the worker id is leased: %v, no %q in %s", err, want, out)
+		}
+		lease("time41-worker6-sequence6-1ms-since-1735689600000", 0)
+		want = "time41-worker6-sequence6-1ms-since-1735689600000 gives ids that may be the same, up to "
+		if out, err := p.run(checkCommand); exitCode(err) != 1 || !strings.Contains(out, want) {
+			t.Errorf("a layout with the same ids is leased: %v, no %q in %s", err, want, out)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -53,4 +54,41 @@ func TestRivalLayouts(t *testing.T) {
 		t.Errorf("Use: got %v", err)
 	}
 	want(s.Check(load(t, `"c": `+narrow)), "the two would give equal ids", "until it is started again")
+}
+
+// A process with a static worker id does not begin beside one with another layout whose ids may be the same, where the two
+// keep what they reserve in one folder, and begins above what that one has reserved.
+func TestRivalStatic(t *testing.T) {
+	const wide, narrow = `"g": {"type": "snowflake", "params": {"bits": {"time": 41, "worker": 10, "sequence": 12}, "epoch": "2026-01-01T00:00:00Z"}}`,
+		`"g": {"type": "snowflake", "params": {"bits": {"time": 41, "worker": 8, "sequence": 14}, "epoch": "2026-01-01T00:00:00Z"}}`
+	dir := t.TempDir()
+	open := func(generators string, id int64) (*Set, *Snowflake) {
+		t.Helper()
+		s, v := New(Config{Workers: StaticWorkers(id, dir, worker.Config{})}), load(t, generators)
+		f, err := s.Snowflake(generator(t, v, "g"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, f
+	}
+	first, f := open(wide, 5)
+	run, err := f.Next(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _ := open(narrow, 1)
+	if err := second.Ready(t.Context()); !errors.Is(err, worker.ErrNoWorkerID) || !strings.Contains(err.Error(), "worker5.json, a layout with which it gives ids that may be the same") {
+		t.Errorf("beside a layout with the same ids: got %v", err)
+	}
+	closeSet(t, second)
+	closeSet(t, first)
+	third, f := open(narrow, 1)
+	defer closeSet(t, third)
+	next, err := f.Next(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.First>>22 <= run.First>>22 {
+		t.Errorf("the former layout gave id %d, then this one %d: not of a later millisecond", run.First, next.First)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seqgate/seqgate/sequence/snowflake"
 	"github.com/seqgate/seqgate/sequence/worker"
@@ -31,11 +32,19 @@ func StaticWorkers(id int64, dir string, lease worker.Config) *Workers {
 		}
 		path := ""
 		if dir != "" {
-			path = filepath.Join(dir, fmt.Sprintf("%s.worker%d.json", ids.Set, ids.First+id))
+			path = filepath.Join(dir, fmt.Sprintf("%s%s%d%s", ids.Set, fileWorker, ids.First+id, fileEnd))
 		}
-		return worker.NewStatic(ids.First+id, path), nil
+		static := worker.NewStatic(ids.First+id, path)
+		static.Rivals = func(file string) bool {
+			set, _, _ := strings.Cut(file, fileWorker)
+			return strings.HasSuffix(file, fileEnd) && ids.Rivals(set)
+		}
+		return static, nil
 	}}
 }
+
+// fileWorker and fileEnd are what follows the set in the name of a static worker id's file, around its number.
+const fileWorker, fileEnd = ".worker", ".json"
 
 // noWorkers is what a process has that was given no worker ids.
 var noWorkers = &Workers{From: "nowhere", Leaser: func(WorkerIDs) (worker.Leaser, error) {

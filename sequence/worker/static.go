@@ -23,6 +23,10 @@ const StaticLease = 3 * time.Second
 // there is only the rule of [snowflake.Config].After: the first id is MaxBorrow ahead of the clock, which is safe as long as
 // the clock was not set back while the process was away.
 type Static struct {
+	// Rivals reports whether a file of the same folder, named without the folder, is that of worker ids whose ids may be the
+	// same. No id is given while another process uses such a file, and then only above what it says. nil: there is none.
+	Rivals func(file string) bool
+
 	worker int64
 	path   string
 
@@ -65,7 +69,11 @@ func (s *Static) Acquire(_ context.Context, c Claim) (Lease, error) {
 			return Lease{}, err
 		}
 	}
-	after := s.state.ReservedUntil
+	after, err := s.alone()
+	if err != nil {
+		s.close()
+		return Lease{}, err
+	}
 	if ahead := after.Sub(c.Clock); ahead > c.Lease+c.MaxSkew {
 		s.close()
 		return Lease{}, s.problem(ErrClock, nil, "ids up to %s were reserved before, as %s says, and the clock is %v behind that; set it right, or wait",
@@ -126,23 +134,28 @@ func (s *Static) close() {
 }
 
 func (s *Static) read() error {
-	data, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.state = staticFile{Worker: s.worker}
-		return nil
-	}
-	if err != nil {
-		return s.problem(ErrBroken, err, "%s cannot be read", s.path)
-	}
-	var state staticFile
-	if err := json.Unmarshal(data, &state); err != nil {
-		return s.problem(ErrBroken, err, "%s is damaged; when no id has a later time than now, delete it", s.path)
-	}
-	if state.Worker != s.worker {
+	state, err := s.readFile(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		state = staticFile{Worker: s.worker}
+	case err != nil:
+		return err
+	case state.Worker != s.worker:
 		return s.problem(ErrBroken, nil, "%s is of worker id %d; name another file, or put the id back", s.path, state.Worker)
 	}
 	s.state = state
 	return nil
+}
+
+func (s *Static) readFile(path string) (state staticFile, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return state, s.problem(ErrBroken, err, "%s cannot be read", path)
+	}
+	if err := json.Unmarshal(data, &state); err != nil {
+		return state, s.problem(ErrBroken, err, "%s is damaged; when no id has a later time than now, delete it", path)
+	}
+	return state, nil
 }
 
 // reserve writes the file so that it holds the old time or the new one, even after a loss of power.
