@@ -149,8 +149,8 @@ func (d *Disk) Fill() error {
 func (d *Disk) Free() error { return os.Remove(d.ballast) }
 
 // StartIfEnded starts the private server s again if it has ended by itself, as some do when their disk is full. One that
-// is about to end, and answers no more, is waited for.
-func (s *Server) StartIfEnded(tb testing.TB) {
+// is about to end, and answers no more, is waited for. It reports whether it had ended.
+func (s *Server) StartIfEnded(tb testing.TB) (ended bool) {
 	tb.Helper()
 	e := s.private()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -160,11 +160,11 @@ func (s *Server) StartIfEnded(tb testing.TB) {
 		}
 		if err != nil || errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
 			s.Start(tb)
-			return
+			return true
 		}
 		var refused *mysql.MySQLError
 		if err = s.exec("DO 0"); err == nil || errors.As(err, &refused) {
-			return
+			return false
 		}
 		if time.Now().After(end) {
 			check(tb, s, "see the end of", err)

@@ -139,6 +139,7 @@ type server struct {
 	*servertest.Server
 	number int
 	disk   *servertest.Disk // nil: it cannot be filled up
+	filled bool             // it has been, since it was started, and so it may end
 	admin  *sql.DB          // by a user whom nothing is forbidden
 }
 
@@ -429,12 +430,15 @@ func home(t *testing.T, shards []string, id int64) int {
 // leased, and a server that is gone in the second phase of a COMMIT.
 var felt = regexp.MustCompile(`msg="worker id: |msg="generators have no worker ids yet;|recovery (does it|decides)"`)
 
-// stop stops the gates, whose logs must tell of no bug.
+// stop stops the gates, of which none may have ended before by itself, and whose logs must tell of no bug.
 func (c *cluster) stop(t *testing.T) {
 	t.Helper()
 	for _, g := range c.gates {
 		if err := g.process().Stop(); err != nil {
 			t.Error(err)
+		}
+		for _, fault := range g.unasked() {
+			t.Error(fault)
 		}
 		for _, p := range g.all {
 			if bugs := slices.DeleteFunc(p.Bugs(), felt.MatchString); len(bugs) > 0 {
@@ -443,6 +447,17 @@ func (c *cluster) stop(t *testing.T) {
 			}
 		}
 	}
+}
+
+// unasked tells of the processes that ended without a fault that ends one. Such a process may have been killed or stopped later.
+func (g *gate) unasked() (faults []string) {
+	for _, p := range g.all {
+		if p.EndedByItself() {
+			log := p.Log()
+			faults = append(faults, fmt.Sprintf("process %s ended by itself with %v; the end of its log: %s", p.Name, p.State(), log[max(0, len(log)-4000):]))
+		}
+	}
+	return faults
 }
 
 // logIfFailed shows the faults of a round that failed.

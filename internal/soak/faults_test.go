@@ -114,8 +114,8 @@ var (
 	clockFaults = []kind{onGate("set the clock of", clockJumps, jumpGate), onGate("set the clock of", clockJumps, jumpGate)}
 
 	serverFaults = []kind{
-		onServer("kill -9", serverAway, func(t *testing.T, s *server, _ *rand.Rand) { s.Kill(t); s.Start(t) }),
-		onServer("stop and start", serverAway, func(t *testing.T, s *server, _ *rand.Rand) { s.Stop(t); s.Start(t) }),
+		onServer("kill -9", serverAway, func(t *testing.T, s *server, _ *rand.Rand) { s.Kill(t); s.startAgain(t) }),
+		onServer("stop and start", serverAway, func(t *testing.T, s *server, _ *rand.Rand) { s.Stop(t); s.startAgain(t) }),
 		onServer("freeze", serverAway, freezeServer)}
 	diskFaults = []kind{onServer("read-only", serverLocked, lockServer), onServer("full disk of", serverFull, fillServer)}
 	editFaults = []kind{{"kill connections", serverAway, killConnections}, {"set forward", nothing, skip}, {"set the cache of", nothing, setCache}}
@@ -349,6 +349,7 @@ func fillServer(t *testing.T, s *server, rng *rand.Rand) {
 	if s.disk == nil {
 		return
 	}
+	s.filled = true
 	err := s.disk.Fill()
 	time.Sleep(upTo(rng, mostFull))
 	if err := errors.Join(err, s.disk.Free()); err != nil {
@@ -368,10 +369,15 @@ func fillServer(t *testing.T, s *server, rng *rand.Rand) {
 	}
 }
 
-// startIfEnded starts a server that has ended of a full disk.
+func (s *server) startAgain(t *testing.T) {
+	s.filled = false
+	s.Start(t)
+}
+
+// startIfEnded starts a server that has ended of a full disk. Whatever else one ends of is no fault of the round's.
 func (s *server) startIfEnded(t *testing.T) {
-	if s.disk != nil {
-		s.StartIfEnded(t)
+	if s.disk != nil && s.StartIfEnded(t) && !s.filled {
+		t.Errorf("server %d ended by itself", s.number)
 	}
 }
 

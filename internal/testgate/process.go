@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -29,8 +30,13 @@ type Process struct {
 	Ended chan struct{} // closed when it has ended, and its log was read to the end
 	cmd   *exec.Cmd
 
+	ending atomic.Bool // its test has begun to end it
+	alone  bool        // see EndedByItself; set before Ended is closed
+
 	mu    sync.Mutex
 	lines []string // the last ones of its log, and all behind one that tells of a bug
+	addrs []string // where it listens
+	admin string   // the address of the metrics and the status page
 }
 
 // Start starts a seqgate with args, and returns when its log says that it is ready. It does not outlive the test.
@@ -74,6 +80,7 @@ func (p *Process) read(log io.Reader, ready func()) {
 		}
 	}
 	_ = p.cmd.Wait() // ProcessState tells how it ended
+	p.alone = !p.ending.Load()
 }
 
 // readyMessage is how a log says that clients can connect, and where.
@@ -89,6 +96,12 @@ func (p *Process) keep(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lines = append(p.lines, line)
+	if addr, ok := behind(line, readyMessage); ok {
+		p.addrs = append(p.addrs, addr)
+	}
+	if addr, ok := behind(line, "msg=admin addr="); ok && p.admin == "" {
+		p.admin = addr
+	}
 	if len(p.lines) > keptLines && !bug.MatchString(p.lines[0]) {
 		p.lines = p.lines[1:]
 	}
@@ -105,19 +118,23 @@ func (p *Process) Log() string {
 func (p *Process) Logged(text string) bool { return strings.Contains(p.Log(), text) }
 
 // Addrs returns the addresses that p listens on, so far.
-func (p *Process) Addrs() []string { return p.values(readyMessage) }
+func (p *Process) Addrs() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.addrs)
+}
 
 // Admin returns the address of the metrics and the status page; "" when there is none.
-func (p *Process) Admin() string { return slices.Concat(p.values("msg=admin addr="), []string{""})[0] }
+func (p *Process) Admin() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.admin
+}
 
-// values returns what is behind a text in each line that has it, up to the next space.
-func (p *Process) values(before string) (found []string) {
-	for line := range strings.Lines(p.Log()) {
-		if _, value, ok := strings.Cut(line, before); ok {
-			found = append(found, strings.Fields(value + " -")[0])
-		}
-	}
-	return found
+// behind returns what is behind a text in a line, up to the next space.
+func behind(line, text string) (value string, ok bool) {
+	_, value, ok = strings.Cut(line, text)
+	return strings.Fields(value + " -")[0], ok
 }
 
 // Bugs returns the lines of the log that tell of a bug: an error of its own, a panic or a data race. What follows them in the
@@ -137,8 +154,21 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 // State returns how p, which must have ended, has done so.
 func (p *Process) State() *os.ProcessState { return p.cmd.ProcessState }
 
+// EndedByItself reports whether p has ended though its test neither killed nor stopped it.
+func (p *Process) EndedByItself() bool {
+	select {
+	case <-p.Ended:
+		return p.alone
+	default:
+		return false
+	}
+}
+
 // Signal sends s to p, if that runs.
 func (p *Process) Signal(s os.Signal) error {
+	if s != syscall.SIGSTOP && s != syscall.SIGCONT {
+		p.ending.Store(true)
+	}
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("send %v to process %s: %w", s, p.Name, err)
 	}
@@ -147,6 +177,7 @@ func (p *Process) Signal(s os.Signal) error {
 
 // Kill ends p at once.
 func (p *Process) Kill() {
+	p.ending.Store(true)
 	_ = p.cmd.Process.Kill() // fails when it has ended
 	<-p.Ended
 }
