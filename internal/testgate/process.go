@@ -239,7 +239,7 @@ func (p *Process) Usage() (u Usage, err error) {
 		}
 	}
 	u = Usage{int64(found["process_resident_memory_bytes"]), int64(found["go_gc_heap_live_bytes"]), int64(found["go_goroutines"]), int64(len(files))}
-	if u.Resident == 0 || u.Goroutines == 0 || found["go_gc_heap_live_bytes"] == 0 {
+	if _, heap := found["go_gc_heap_live_bytes"]; u.Resident == 0 || u.Goroutines == 0 || !heap { // it is 0 until the first collection
 		return u, errors.Join(lines.Err(), fmt.Errorf("the metrics of process %s tell of no memory, no heap, or no goroutines: %+v", p.Name, u))
 	}
 	return u, lines.Err()
