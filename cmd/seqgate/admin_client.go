@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,20 +36,28 @@ func (s *adminSource) flags(fs *flag.FlagSet) {
 	fs.DurationVar(&s.timeout, "timeout", adminTimeoutDefault, "the `TIME` that the answer may take")
 }
 
-// open finds the admin address. Other mistakes in the configuration do not matter, since it may have been edited while that
-// seqgate runs.
+// open finds the admin address. Mistakes in the configuration that do not concern it do not matter, since it may have been
+// edited while that seqgate runs.
 func (s *adminSource) open() (*adminClient, error) {
+	if err := checkTimeout(s.timeout); err != nil {
+		return nil, err
+	}
 	file := s.file
 	if s.addr == "" {
 		file = cmp.Or(file, os.Getenv("SEQGATE_CONFIG"))
 	}
 	at := Admin{Password: os.Getenv("SEQGATE_ADMIN_PASSWORD")}
 	if file != "" {
-		cfg, err := readTolerantly(file, os.Getenv)
+		cfg, faults, err := readTolerantly(file, os.Getenv)
 		if err != nil {
 			return nil, err
 		}
 		at = cfg.Admin
+		if at.Password == "" { // without it the answer would be that it is wrong
+			if err := about(faults, "admin.password"); err != nil {
+				return nil, err
+			}
+		}
 	}
 	switch {
 	case s.addr != "":
@@ -61,27 +70,47 @@ func (s *adminSource) open() (*adminClient, error) {
 	return newAdminClient(at)
 }
 
+// checkTimeout refuses a time in which nothing can be answered.
+func checkTimeout(d time.Duration) error {
+	if d <= 0 {
+		return usagef("--timeout %v: write a time above 0, such as 10s", d)
+	}
+	return nil
+}
+
+// about returns the errors of keys that begin so; nil when there is none.
+func about(faults vschema.Errors, keys string) error {
+	faults = slices.DeleteFunc(slices.Clone(faults), func(e vschema.Error) bool { return !strings.HasPrefix(e.Path, keys) })
+	if len(faults) == 0 {
+		return nil
+	}
+	return faults
+}
+
 // at takes an address from a flag. One that begins with a scheme says whether it is encrypted; else that is as configured.
 func (a *Admin) at(addr string) {
+	if strings.HasPrefix(addr, "/") {
+		addr = "unix:" + addr
+	}
 	a.Listen = addr
 	if strings.Contains(addr, "://") {
 		a.TLS = certificateFiles{}
 	}
 }
 
-// readTolerantly reads a configuration as far as it can be understood. Errors are those of [LoadConfig] for a file that is no
-// configuration at all.
-func readTolerantly(file string, getenv func(string) string) (*Config, error) {
+// readTolerantly reads a configuration as far as it can be understood, and returns what is wrong with its keys. err is that of
+// [LoadConfig] for a file that is no configuration at all.
+func readTolerantly(file string, getenv func(string) string) (cfg *Config, faults vschema.Errors, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, vschema.Errors{{File: file, Message: readError(err)}}
+		return nil, nil, vschema.Errors{{File: file, Message: readError(err)}}
 	}
 	r := newConfigReader(getenv)
 	if r.readFile(file, data); len(r.set) == 0 && len(r.errs) > 0 {
-		return nil, r.errs
+		return nil, nil, r.errs
 	}
 	r.readEnvironment()
-	return r.cfg, nil
+	return r.cfg, r.errs, nil
 }
 
 // adminClient asks a running seqgate at its admin address. No proxy of the environment is asked: the address is this machine's.

@@ -99,7 +99,7 @@ func runKill(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	defer cancel()
 	page, what := "/-/kill?id="+strconv.FormatInt(id, 10), "session %d was ended\n"
 	if *query {
-		page, what = page+"&query", "what session %d ran was ended\n"
+		page, what = page+"&query", "what session %d ran, if anything, was ended\n"
 	}
 	if _, err := client.ask(ctx, http.MethodPost, page); err != nil {
 		return err

@@ -86,6 +86,7 @@ func TestAdminCommandsErrors(t *testing.T) {
 	defer other.Close()
 	addr := s.Listener.Addr().String()
 	without := writeFile(t, "c.yaml", mainKeyspace)
+	noFile := writeFile(t, "c.yaml", "admin: {listen: '"+addr+"', password_file: nowhere/pw}\n"+mainKeyspace)
 	for _, tt := range []struct {
 		name, password string
 		args           []string
@@ -104,7 +105,13 @@ func TestAdminCommandsErrors(t *testing.T) {
 		{"something else there", "", []string{"sessions", "--admin", other.Listener.Addr().String()}, 1, "something else"},
 		{"no such session", "secret", []string{"kill", "8", "--admin", addr}, 1, "there is no session 8"},
 		{"killed", "secret", []string{"kill", "7", "--admin", addr}, 0, "session 7 was ended"},
-		{"killed query", "secret", []string{"kill", "--query", "7", "--admin", addr}, 0, "what session 7 ran was ended"},
+		{"killed query", "secret", []string{"kill", "--query", "7", "--admin", addr}, 0, "what session 7 ran, if anything, was ended\n"},
+		{"no time", "", []string{"status", "--admin", addr, "--timeout", "0s"}, 2, "--timeout 0s: write a time above 0"},
+		{"less than no time", "", []string{"health", "--admin", addr, "--timeout", "-1s"}, 2, "--timeout -1s: write a time above 0"},
+		{"a path alone", "", []string{"status", "--admin", "/nowhere/s"}, 1, "no answer at the admin address unix:/nowhere/s: dial unix /nowhere/s: connect: no such file or directory"},
+		{"health of a path alone", "", []string{"health", "--admin", "/nowhere/s"}, 1, "no answer at the admin address unix:/nowhere/s: dial unix"},
+		{"no password file", "", []string{"status", "--config", noFile}, 2, ": admin.password_file: " + filepath.Join(filepath.Dir(noFile), "nowhere/pw") + ": no such file or directory"},
+		{"no password file, and none needed", "secret", []string{"kill", "7", "--admin", addr, "--config", noFile}, 0, "session 7 was ended"},
 		{"bad configuration", "secret", []string{"reload", "--admin", addr}, 1, "unexpected EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,6 +162,10 @@ func TestAdminCommands(t *testing.T) {
 		}
 		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != adminSocketMode {
 			t.Errorf("the socket is %v, %v", info, err)
+		}
+		t.Setenv("SEQGATE_ADMIN_PASSWORD", "secret-word")
+		if code, text := runCommand(t, "status", "--admin", socket, "--timeout", "60s"); code != 0 || !strings.Contains(text, ": ready") {
+			t.Errorf("status --admin %s: %d, %s", socket, code, text)
 		}
 		if text := succeeds("health"); text != "ok\n" {
 			t.Errorf("health: %q", text)

@@ -33,9 +33,14 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if err := parseOnly(fs, args); err != nil {
 		return err
 	}
+	if err := checkTimeout(*timeout); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	at, listen := Admin{Listen: *addr}, ""
+	var at Admin
+	at.at(*addr)
+	listen := ""
 	if *addr == "" {
 		var err error
 		if at, listen, err = healthAddresses(cmp.Or(*file, os.Getenv("SEQGATE_CONFIG")), os.Getenv); err != nil {
@@ -84,7 +89,7 @@ func healthAddresses(file string, getenv func(string) string) (at Admin, listen 
 	if file == "" {
 		return at, "", usagef("no configuration: give --config FILE or --admin ADDR")
 	}
-	cfg, err := readTolerantly(file, getenv)
+	cfg, _, err := readTolerantly(file, getenv)
 	if err != nil {
 		return at, "", err
 	}
