@@ -60,14 +60,25 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// closeListeners returns once no client can connect any more. A listener is closed in the kernel only when nobody waits for
+// a client of it: until then one whose session has ended would connect again, in vain.
+func (s *Server) closeListeners() {
+	s.mu.Lock()
+	s.closing.Store(true)
+	listeners := s.listeners
+	s.mu.Unlock()
+	for _, l := range listeners {
+		_ = l.Close() // it accepts no more either way
+	}
+	s.accepting.Wait()
+}
+
 // beginDrain closes the listeners, and looks at each session for the first time.
 func (s *Server) beginDrain() {
+	s.closeListeners()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.draining.Store(true)
-	for _, l := range s.listeners {
-		_ = l.Close() // it accepts no more either way
-	}
 	for c, session := range s.sessions {
 		switch {
 		case session == nil && s.settings().Quiet == 0: // it logs in: an error in the middle of that would be the library's own

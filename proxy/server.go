@@ -157,14 +157,16 @@ type Server struct {
 
 	clock atomic.Int64 // of the latest sweep for idle sessions, in nanoseconds; 1 before the first
 
-	ctx      context.Context // of all sessions
-	cancel   context.CancelFunc
-	retired  atomic.Bool   // no client should come any more
-	serving  atomic.Bool   // clients are let in
-	draining atomic.Bool   // none is let in
-	lastID   atomic.Uint32 // of a session, counted from 0
-	running  sync.WaitGroup
-	sweep    sync.WaitGroup // for idle sessions
+	ctx       context.Context // of all sessions
+	cancel    context.CancelFunc
+	retired   atomic.Bool    // no client should come any more
+	serving   atomic.Bool    // clients are let in
+	closing   atomic.Bool    // its listeners close
+	accepting sync.WaitGroup // loops over its listeners
+	draining  atomic.Bool    // none is let in
+	lastID    atomic.Uint32  // of a session, counted from 0
+	running   sync.WaitGroup
+	sweep     sync.WaitGroup // for idle sessions
 
 	mu        sync.Mutex
 	listeners []net.Listener
@@ -219,10 +221,12 @@ func New(cfg Config) (*Server, error) {
 // Serve accepts clients from a listener until Shutdown; then it returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
-	if s.draining.Load() {
+	if s.closing.Load() {
 		s.mu.Unlock()
 		return l.Close()
 	}
+	s.accepting.Add(1)
+	defer s.accepting.Done()
 	s.startSweep()
 	if len(s.listeners) == 0 && s.decisions != nil {
 		s.sweep.Go(s.recoverXA)
@@ -235,7 +239,7 @@ func (s *Server) Serve(l net.Listener) error {
 		switch {
 		case err == nil:
 			s.start(c)
-		case s.draining.Load():
+		case s.closing.Load():
 			return nil
 		case isTemporary(err):
 			// Out of descriptors, most likely: sessions that end give some back.
