@@ -363,7 +363,12 @@ func (s *Server) logEnd(c net.Conn, what string, k *Keyspace, err error) {
 	var lost *backendError
 	var connect *backend.ConnectError
 	var header *proxyHeaderError
-	if errors.As(err, &lost) || errors.As(err, &connect) || errors.As(err, &header) {
+	if errors.As(err, &header) {
+		host, _, _ := net.SplitHostPort(c.RemoteAddr().String()) // a TCP connection's: see behindProxy
+		s.log.Warn("PROXY header refused", "proxy", host, "err", err)
+		return
+	}
+	if errors.As(err, &lost) || errors.As(err, &connect) {
 		level = slog.LevelWarn
 	}
 	s.log.Log(s.ctx, level, what+" ended", append(k.logged(), "client", c.RemoteAddr().String(), "err", err)...)

@@ -69,7 +69,7 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 		return inFile(cfg.VSchemaFile, err)
 	}
 	level := &slog.LevelVar{}
-	limited := loglimit.New(newLogger(cfg.Log, level, stderr).Handler(), "login ended", "session ended", "table not described")
+	limited := loglimit.New(newLogger(cfg.Log, level, stderr).Handler(), "login ended", "session ended", "table not described", "PROXY header refused")
 	defer limited.Close() // last: what is counted is logged
 	log := slog.New(limited)
 	spans, endTracing, err := openTracing(ctx, cfg.Tracing, log)

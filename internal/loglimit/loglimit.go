@@ -13,8 +13,8 @@ import (
 // every is how long the first of a kind stands for those after it.
 const every = time.Minute
 
-// Handler limits warnings and errors of some messages; each has a line at once for each keyspace and server that its attributes
-// name, and a count every minute with the latest of the others. Make one by New; all methods may be called at the same time.
+// Handler limits warnings and errors of some messages; each has a line at once for each keyspace, server and proxy that its
+// attributes name, and a count every minute with the latest of the others. Make one by New; all methods may be called at the same time.
 type Handler struct {
 	next slog.Handler
 	*windows
@@ -30,7 +30,7 @@ type windows struct {
 }
 
 // kind is what is taken for the same thing.
-type kind struct{ message, keyspace, server string }
+type kind struct{ message, keyspace, server, proxy string }
 
 // window counts what is not logged.
 type window struct {
@@ -98,6 +98,8 @@ func kindOf(r slog.Record) kind {
 			k.keyspace = a.Value.String()
 		case "server":
 			k.server = a.Value.String()
+		case "proxy":
+			k.proxy = a.Value.String()
 		}
 		return true
 	})

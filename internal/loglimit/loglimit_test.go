@@ -39,7 +39,7 @@ func TestRepeatedLinesAreCounted(t *testing.T) {
 			}
 			return a
 		}
-		h := New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: withoutTime}), "login ended")
+		h := New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: withoutTime}), "login ended", "header refused")
 		log := slog.New(h).With("run", 1)
 		wants := func(want ...string) {
 			t.Helper()
@@ -57,12 +57,16 @@ func TestRepeatedLinesAreCounted(t *testing.T) {
 		failed("a", 1000)
 		failed("b", 2)
 		log.Info("login ended", "client", "an info")
+		for _, proxy := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.1"} {
+			log.Warn("header refused", "proxy", proxy)
+		}
 		log.Warn("another", "client", 1)
 		log.Warn("another", "client", 2)
 		wants(
 			`level=WARN msg="login ended" run=1 keyspace=main server=a client=0`,
 			`level=WARN msg="login ended" run=1 keyspace=main server=b client=0`,
 			`level=INFO msg="login ended" run=1 client="an info"`,
+			`level=WARN msg="header refused" run=1 proxy=10.0.0.1`, `level=WARN msg="header refused" run=1 proxy=10.0.0.2`,
 			`level=WARN msg=another run=1 client=1`, `level=WARN msg=another run=1 client=2`)
 		time.Sleep(every - time.Second)
 		failed("a", 1)
@@ -70,7 +74,7 @@ func TestRepeatedLinesAreCounted(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		got := out.lines()
-		if len(got) != 2 || !strings.Contains(strings.Join(got, "\n"), `server=a client=0 repeated="and 1000 more in the last minute"`) ||
+		if len(got) != 3 || !strings.Contains(strings.Join(got, "\n"), `proxy=10.0.0.1 repeated="and 1 more in the last minute"`) || !strings.Contains(strings.Join(got, "\n"), `server=a client=0 repeated="and 1000 more in the last minute"`) ||
 			!strings.Contains(strings.Join(got, "\n"), `server=b client=1 repeated="and 1 more in the last minute"`) {
 			t.Errorf("after a minute: %q", got)
 		}
