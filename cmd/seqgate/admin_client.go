@@ -48,7 +48,7 @@ func (s *adminSource) open() (*adminClient, error) {
 	}
 	at := Admin{Password: os.Getenv("SEQGATE_ADMIN_PASSWORD")}
 	if file != "" {
-		cfg, faults, err := readTolerantly(file, os.Getenv)
+		cfg, faults, err := loader(os.Getenv).LoadTolerantly(file)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (s *adminSource) open() (*adminClient, error) {
 	}
 	switch {
 	case s.addr != "":
-		at.at(s.addr)
+		at = atAddress(at, s.addr)
 	case file == "":
 		return nil, usagef("no configuration: give --config FILE or --admin ADDR")
 	case at.Listen == "":
@@ -87,30 +87,17 @@ func about(faults vschema.Errors, keys string) error {
 	return faults
 }
 
-// at takes an address from a flag. One that begins with a scheme says whether it is encrypted; else that is as configured.
-func (a *Admin) at(addr string) {
+// atAddress returns a with an address from a flag. One that begins with a scheme says whether it is encrypted; else that is
+// as configured.
+func atAddress(a Admin, addr string) Admin {
 	if strings.HasPrefix(addr, "/") {
 		addr = "unix:" + addr
 	}
 	a.Listen = addr
 	if strings.Contains(addr, "://") {
-		a.TLS = certificateFiles{}
+		a.TLS = CertificateFiles{}
 	}
-}
-
-// readTolerantly reads a configuration as far as it can be understood, and returns what is wrong with its keys. err is that of
-// [LoadConfig] for a file that is no configuration at all.
-func readTolerantly(file string, getenv func(string) string) (cfg *Config, faults vschema.Errors, err error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, nil, vschema.Errors{{File: file, Message: readError(err)}}
-	}
-	r := newConfigReader(getenv)
-	if r.readFile(file, data); len(r.set) == 0 && len(r.errs) > 0 {
-		return nil, nil, r.errs
-	}
-	r.readEnvironment()
-	return r.cfg, r.errs, nil
+	return a
 }
 
 // adminClient asks a running seqgate at its admin address. No proxy of the environment is asked: the address is this machine's.

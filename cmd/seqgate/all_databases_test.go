@@ -67,7 +67,7 @@ func TestServeAllDatabases(t *testing.T) {
 // serveUpstream runs serve for a DSN until the test's end, and gives its address.
 func serveUpstream(t *testing.T, dsn string) (addr string) {
 	t.Helper()
-	cfg, err := serverConfig(dsn, env(map[string]string{"SEQGATE_LISTEN": "127.0.0.1:0"}))
+	cfg, err := loader(env(map[string]string{"SEQGATE_LISTEN": "127.0.0.1:0"})).UpstreamServer(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

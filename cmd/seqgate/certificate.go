@@ -19,16 +19,10 @@ import (
 	"github.com/seqgate/seqgate/proxy/admin"
 )
 
-// certificateFiles are PEM files that are used towards clients, or whoever comes to the admin address; "" for none.
-type certificateFiles struct {
-	Cert, Key string // what clients are shown; a certificate is generated without
-	ClientCA  string // who signs the clients' certificates; they are not asked for any without
-}
-
 // certificates is TLS towards clients. Its files are read again while seqgate
 // runs, so that certificates can be renewed without a restart.
 type certificates struct {
-	files   certificateFiles
+	files   CertificateFiles
 	log     *slog.Logger
 	current atomic.Pointer[tls.Config]
 	tried   [3][]byte // what the files held when they were read last
@@ -37,13 +31,13 @@ type certificates struct {
 }
 
 // newCertificates reads the files; key is that of a generated certificate.
-func newCertificates(files certificateFiles, key *rsa.PrivateKey, log *slog.Logger) (*certificates, error) {
+func newCertificates(files CertificateFiles, key *rsa.PrivateKey, log *slog.Logger) (*certificates, error) {
 	c := &certificates{files: files, log: log}
 	var err error
-	if c.tried, err = files.read(); err != nil {
+	if c.tried, err = readCertificates(files); err != nil {
 		return nil, err
 	}
-	config, err := files.parse(c.tried)
+	config, err := parseCertificates(files, c.tried)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +54,7 @@ func newCertificates(files certificateFiles, key *rsa.PrivateKey, log *slog.Logg
 
 // newAdminCertificates reads the files for the admin address; nil for plain HTTP.
 func newAdminCertificates(cfg Admin, log *slog.Logger) (*certificates, error) {
-	if cfg.Listen == "" || cfg.TLS == (certificateFiles{}) {
+	if cfg.Listen == "" || cfg.TLS == (CertificateFiles{}) {
 		return nil, nil
 	}
 	return newCertificates(cfg.TLS, nil, log.With("for", "admin"))
@@ -92,17 +86,17 @@ func bothCounts(a, b *certificates) func() admin.Reloads {
 // reload takes files that have changed. Those that are broken, or of which one
 // is still to follow, change nothing; it is told once.
 func (c *certificates) reload(asked bool) {
-	if c == nil || c.files == (certificateFiles{}) {
+	if c == nil || c.files == (CertificateFiles{}) {
 		return
 	}
-	read, err := c.files.read()
+	read, err := readCertificates(c.files)
 	if !asked && sameFiles(read, c.tried) {
 		return
 	}
 	c.tried = read
 	var config *tls.Config
 	if err == nil {
-		config, err = c.files.parse(read)
+		config, err = parseCertificates(c.files, read)
 	}
 	if err != nil {
 		c.failed.Add(1)
@@ -118,8 +112,8 @@ func (c *certificates) reload(asked bool) {
 	c.log.Info("certificates loaded", "serial", shown.SerialNumber.Text(16), "until", shown.NotAfter)
 }
 
-// read reads the files; one that cannot be read is empty.
-func (f certificateFiles) read() (read [3][]byte, err error) {
+// readCertificates reads the files; one that cannot be read is empty.
+func readCertificates(f CertificateFiles) (read [3][]byte, err error) {
 	for i, path := range []string{f.Cert, f.Key, f.ClientCA} {
 		if path == "" {
 			continue
@@ -140,8 +134,8 @@ func sameFiles(a, b [3][]byte) bool {
 	return true
 }
 
-// parse makes the configuration of what the files hold.
-func (f certificateFiles) parse(read [3][]byte) (*tls.Config, error) {
+// parseCertificates makes the configuration of what the files hold.
+func parseCertificates(f CertificateFiles, read [3][]byte) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if f.Cert != "" {
 		pair, err := tls.X509KeyPair(read[0], read[1])

@@ -114,9 +114,9 @@ func (c *checker) connect() {
 			case err == nil:
 				c.servers = append(c.servers, s)
 			case unreachable(err):
-				c.away(k.serverName(shard), "the server cannot be reached, its tables are not checked: %v", err)
+				c.away(k.ServerName(shard), "the server cannot be reached, its tables are not checked: %v", err)
 			default:
-				c.fail(k.serverName(shard), "%v", err)
+				c.fail(k.ServerName(shard), "%v", err)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func (c *checker) checkClusters(ctx context.Context) {
 			c.failed(s, err)
 			continue
 		}
-		for _, fault := range c.cfg.clusterFaults(s, cluster) {
+		for _, fault := range clusterFaults(c.cfg, s, cluster) {
 			if fault.fails {
 				c.fail(s, "%s", fault.text)
 			} else {
@@ -50,7 +50,7 @@ type clusterFault struct {
 	text  string
 }
 
-func (cfg *Config) clusterFaults(s *server, cluster clusterState) (faults []clusterFault) {
+func clusterFaults(cfg *Config, s *server, cluster clusterState) (faults []clusterFault) {
 	if cluster.increment != "1" {
 		faults = append(faults, clusterFault{text: fmt.Sprintf("auto_increment_increment is %s, which Galera and Group Replication set for writers of their own ids: "+
 			"rows that are inserted past seqgate get ids that far apart, and clients that reckon with it expect that of all; set it to 1 where all rows come through seqgate "+
@@ -62,18 +62,18 @@ func (cfg *Config) clusterFaults(s *server, cluster clusterState) (faults []clus
 	if cfg.Transactions == TransactionsXA && s.shard != "" {
 		faults = append(faults, clusterFault{true, "transactions: xa cannot work here: Galera (wsrep_on) refuses XA with error 1235; set transactions: in_order"})
 	}
-	if cfg.skipsIn(s.keyspace) {
+	if skipsIn(cfg, s.keyspace) {
 		faults = append(faults, clusterFault{text: "failover_skip makes no sense here: Galera (wsrep_on) loses no commit, " +
 			"and each of its nodes counts as another server, so that ids are skipped whenever connections lead to another one; leave it out"})
 	}
-	if k, ok := cfg.leasesWorkers(); ok && k.Name == s.keyspace && !cfg.WorkerIDs.AnyServer {
+	if k, ok := cfg.LeasesWorkers(); ok && k.Name == s.keyspace && !cfg.WorkerIDs.AnyServer {
 		faults = append(faults, clusterFault{text: "worker ids are leased here, from one of Galera's nodes (wsrep_on) at a time: where connections lead to several, set worker_ids.any_server: true"})
 	}
 	return faults
 }
 
 // skipsIn reports whether a sequence of a keyspace has a failover_skip.
-func (cfg *Config) skipsIn(keyspace string) bool {
+func skipsIn(cfg *Config, keyspace string) bool {
 	if cfg.Sequences.FailoverSkip > 0 {
 		return true
 	}

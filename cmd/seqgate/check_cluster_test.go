@@ -29,7 +29,7 @@ func TestClusterFaults(t *testing.T) {
 		{"increment", Config{}, "", clusterState{increment: "7"}, "auto_increment_increment is 7", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			faults := tt.cfg.clusterFaults(&server{keyspace: "main", shard: tt.shard}, tt.cluster)
+			faults := clusterFaults(&tt.cfg, &server{keyspace: "main", shard: tt.shard}, tt.cluster)
 			switch {
 			case tt.want == "" && len(faults) > 0, tt.want != "" && len(faults) != 1:
 				t.Errorf("got %v, want %q", faults, tt.want)

@@ -14,7 +14,7 @@ import (
 // reached are the servers that were reached and have a table: those of all shards, or of the one that a pinned table is in.
 func (c *checker) reached(name tableName) servers {
 	all := c.servers.all(name.keyspace)
-	at := c.cfg.pinned(name)
+	at := pinned(c.cfg, name)
 	if at < 0 {
 		return all
 	}
@@ -36,7 +36,7 @@ func (c *checker) checkSharding(ctx context.Context, k Keyspace) {
 		names = append(names, s.Name)
 	}
 	c.ok(k.Name, "%d shards: %s", len(names), strings.Join(names, ", "))
-	for _, t := range c.cfg.declared(k.Name).Tables() {
+	for _, t := range c.cfg.Declared(k.Name).Tables() {
 		c.checkSharded(ctx, tableName{k.Name, t.Name}, t, k.Layout)
 	}
 }

@@ -38,7 +38,7 @@ type Config struct {
 	Users           []User
 	VSchema         *vschema.VSchema // nil: a table t is filled when t_seq stands beside it
 	VSchemaFile     string           // where it is from; "" for none
-	VSchemaRead     readFiles        // with that file, and those that its vindexes name
+	VSchemaRead     Files            // with that file, and those that its vindexes name
 	Keyspaces       []Keyspace       // in the file's order, one or more
 	DefaultKeyspace string           // for a client that names no database
 	Sequences       Sequences
@@ -55,8 +55,8 @@ type Config struct {
 	Log             Log
 	Tracing         Tracing
 
-	file  string            // that it is from; "" for none
-	given map[string]string // what each key was given, by its path; nil when there is no file
+	File  string // that it is from; "" for none
+	Given Given  // what its keys were given; nil when there is no file
 }
 
 // User may connect to seqgate.
@@ -73,7 +73,7 @@ type User struct {
 type Keyspace struct {
 	Name string
 	// Shards are all of the keyspace, in the order of the keyspace ids that they hold; an unsharded keyspace has one,
-	// named wholeRange.
+	// named WholeRange.
 	Shards []Shard
 	// Layout says which keyspace ids each shard holds; nil for an unsharded keyspace.
 	Layout *vschema.Shards
@@ -85,8 +85,8 @@ const (
 	TransactionsXA      = "xa"
 )
 
-// wholeRange is the name of the only shard of an unsharded keyspace: the key range without ends, as Vitess writes it.
-const wholeRange = "-"
+// WholeRange is the name of the only shard of an unsharded keyspace: the key range without ends, as Vitess writes it.
+const WholeRange = "-"
 
 // Shard is one MySQL server's part of a keyspace.
 type Shard struct {
@@ -109,7 +109,7 @@ type Log struct {
 
 // TLS is encryption on both sides of seqgate.
 type TLS struct {
-	Clients  certificateFiles // what clients are shown and checked with
+	Clients  CertificateFiles // what clients are shown and checked with
 	Required bool             // clients over TCP must be encrypted
 	Backend  TLSMode          // towards servers whose DSN has no tls parameter
 	RootCAs  *x509.CertPool   // that sign the servers' certificates; nil: the system's
@@ -124,13 +124,14 @@ func (c *Config) Keyspace(name string) (Keyspace, bool) {
 	return c.Keyspaces[i], true
 }
 
-func defaultConfig() *Config {
+// Default returns the configuration of an empty file, which has no keyspaces yet.
+func Default() *Config {
 	return &Config{
 		Listen: []string{"127.0.0.1:3307"},
 		Sequences: Sequences{
 			Refill: RefillForUpdate, MinLifetime: 15 * time.Minute, MaxStep: 1_000_000, MaxN: proxy.DefaultMaxValues, Timeout: 5 * time.Second, Prefetch: 10, Lease: keyed.DefaultLease,
 		},
-		WorkerIDs:    WorkerIDs{Store: storeTable, Lease: worker.DefaultLease, Quarantine: worker.DefaultLease, MaxSkew: worker.DefaultMaxSkew},
+		WorkerIDs:    WorkerIDs{Store: TableStore, Lease: worker.DefaultLease, Quarantine: worker.DefaultLease, MaxSkew: worker.DefaultMaxSkew},
 		Tables:       Tables{OnExplicitID: proxy.ExplicitAdvance},
 		Transactions: TransactionsInOrder,
 		API:          API{MaxN: idapi.DefaultMaxN, Connections: 1000},
@@ -142,40 +143,63 @@ func defaultConfig() *Config {
 	}
 }
 
-// LoadConfig reads the configuration file at path, then the SEQGATE_* environment, which wins over the file: SEQGATE_
-// and the path of a key in capitals, such as SEQGATE_SEQUENCES_REFILL. Its error is a vschema.Errors of everything
-// wrong in the file, the environment and the vschema.
-func LoadConfig(path string, getenv func(string) string) (*Config, error) {
+// Loader reads configurations. It knows what this build of seqgate has: a key that asks for more is an error.
+type Loader struct {
+	Getenv       func(string) string // looks up a variable of the environment
+	WorkerStores []string            // where worker ids can be leased, beside the table: etcd, zookeeper
+	Tracing      bool                // spans can be exported
+}
+
+// Load reads the configuration file at path, then the SEQGATE_* environment, which wins over the file: SEQGATE_ and the
+// path of a key in capitals, such as SEQGATE_SEQUENCES_REFILL. Its error is a [vschema.Errors] of everything wrong in the
+// file, the environment and the vschema.
+func (l Loader) Load(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, vschema.Errors{{File: path, Message: readError(err)}}
 	}
-	r := newConfigReader(getenv)
+	r := newConfigReader(l)
 	r.readFile(path, data)
 	cfg, err := r.finish()
 	if err == nil {
-		cfg.file, cfg.given = path, r.given()
+		cfg.File, cfg.Given = path, r.given()
 	}
 	return cfg, err
 }
 
-// UpstreamConfig is the configuration for one unsharded server without a file: a keyspace named as the database of the
-// DSN. Clients log in with their own accounts there, such as that of the DSN. The SEQGATE_* environment counts as in
-// LoadConfig, and so does the form of the error.
-func UpstreamConfig(dsn string, getenv func(string) string) (*Config, error) {
-	return upstreamConfig(newConfigReader(getenv), dsn)
+// LoadTolerantly is Load of a file that may have been edited since a seqgate was started with it: only one that is no
+// configuration at all is an error, and what is wrong in it is as if it were not there: faults say what. Other files are not
+// read.
+func (l Loader) LoadTolerantly(path string) (cfg *Config, faults vschema.Errors, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, vschema.Errors{{File: path, Message: readError(err)}}
+	}
+	r := newConfigReader(l)
+	if r.readFile(path, data); len(r.set) == 0 && len(r.errs) > 0 {
+		return nil, nil, r.errs
+	}
+	r.readEnvironment()
+	return r.cfg, r.errs, nil
 }
 
-// serverConfig is UpstreamConfig for all databases of a server, where the DSN names none: each has the sequences that
-// stand in it. The keyspace has no name then, as no database has, and clients that name none have none.
-func serverConfig(dsn string, getenv func(string) string) (*Config, error) {
-	r := newConfigReader(getenv)
+// Upstream returns the configuration for one unsharded server without a file: a keyspace named as the database of the
+// DSN. Clients log in with their own accounts there, such as that of the DSN. The environment and the error are those of
+// Load.
+func (l Loader) Upstream(dsn string) (*Config, error) {
+	return newConfigReader(l).upstream(dsn)
+}
+
+// UpstreamServer is Upstream for all databases of a server, where the DSN names none: each has the sequences that stand
+// in it. The keyspace has no name then, as no database has, and clients that name none have none.
+func (l Loader) UpstreamServer(dsn string) (*Config, error) {
+	r := newConfigReader(l)
 	r.anyDatabase = true
-	return upstreamConfig(r, dsn)
+	return r.upstream(dsn)
 }
 
-func upstreamConfig(r *configReader, dsn string) (*Config, error) {
-	if shard, ok := r.shard(wholeRange, textValue("--upstream", dsn)); ok {
+func (r *configReader) upstream(dsn string) (*Config, error) {
+	if shard, ok := r.shard(WholeRange, textValue("--upstream", dsn)); ok {
 		r.cfg.Keyspaces = []Keyspace{{Name: shard.DSN.DBName, Shards: []Shard{shard}}}
 	}
 	return r.finish()
@@ -206,7 +230,7 @@ func (r *configReader) loadVSchema() {
 	if !ok || r.vschemaFile == "" {
 		return
 	}
-	loaded, files, err := readVSchema(r.vschemaFile)
+	loaded, files, err := ReadVSchema(r.vschemaFile)
 	switch {
 	case files[readFile{path: r.vschemaFile}] == nil:
 		r.fail(v, "%v", err) // the line that names it is the one to look at

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"log/slog"
-	"net"
 	"strings"
 )
 
@@ -10,24 +8,7 @@ import (
 type Admin struct {
 	Listen   string           // "host:port" or "unix:/path"; empty: off
 	Password string           // of all but health; "" for none
-	TLS      certificateFiles // Cert and Key; plain HTTP without
-}
-
-// open reports whether other machines can reach the address, and nobody asks them for a password.
-func (a Admin) open() bool {
-	host, _, err := net.SplitHostPort(a.Listen)
-	if err != nil || a.Password != "" || strings.HasPrefix(a.Listen, "unix:") {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host != "localhost" && (ip == nil || !ip.IsLoopback())
-}
-
-// warnOfOpen tells of an admin address that is open.
-func warnOfOpen(cfg Admin, log *slog.Logger) {
-	if cfg.open() {
-		log.Warn("whoever reaches the admin address sees all that seqgate tells there: set admin.password, or listen on loopback", "admin", cfg.Listen)
-	}
+	TLS      CertificateFiles // Cert and Key; plain HTTP without
 }
 
 const noAdminPassword = "leave the key out to ask for no password"

@@ -173,7 +173,7 @@ func (r *configReader) secretFields(v value, secret *string, fields map[string]f
 
 func (r *configReader) passwordFromEnv(v value) string {
 	name := r.text(v)
-	password := r.getenv(name)
+	password := r.Getenv(name)
 	if name != "" && password == "" {
 		r.fail(v, "the environment variable %s is not set", name)
 	}

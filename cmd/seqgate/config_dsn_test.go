@@ -24,7 +24,7 @@ func TestDSNFromElsewhere(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := writeFile(t, "c.yaml", fmt.Sprintf("keyspaces: {main: {shards: {\"-\": %s}}}\n", tt.shard))
-			cfg, err := LoadConfig(path, env(map[string]string{"MAIN_DSN": "u:secret@tcp(h:1)/d"}))
+			cfg, err := loader(env(map[string]string{"MAIN_DSN": "u:secret@tcp(h:1)/d"})).Load(path)
 			if tt.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
 					t.Errorf("error %v, want %q without the password", err, tt.want)

@@ -52,12 +52,12 @@ func (v value) isText() bool { return v.node.Kind == yaml.ScalarNode && !v.isNul
 // configReader fills a Config and collects every error on the way. yaml.v3's own decoding into structs stops at what is
 // not YAML of the right types and knows no lines after that.
 type configReader struct {
-	cfg    *Config
-	getenv func(string) string
-	dir    string           // of the configuration file: relative paths in it start here
-	set    map[string]value // what was given, by its key's path; the last wins
-	read   []namedFile      // that values name
-	errs   vschema.Errors
+	Loader
+	cfg  *Config
+	dir  string           // of the configuration file: relative paths in it start here
+	set  map[string]value // what was given, by its key's path; the last wins
+	read []namedFile      // that values name
+	errs vschema.Errors
 
 	// settings read the value of each key by its path. plain are those of one line, which the environment may set.
 	settings, plain map[string]func(value)
@@ -69,8 +69,8 @@ type configReader struct {
 	shardsOf            map[string]givenShards // by keyspace
 }
 
-func newConfigReader(getenv func(string) string) *configReader {
-	r := &configReader{cfg: defaultConfig(), getenv: getenv, set: map[string]value{}, shardsOf: map[string]givenShards{}}
+func newConfigReader(l Loader) *configReader {
+	r := &configReader{Loader: l, cfg: Default(), set: map[string]value{}, shardsOf: map[string]givenShards{}}
 	c := r.cfg
 	r.plain = map[string]func(value){
 		"listen":                  func(v value) { c.Listen = r.listen(v) },
@@ -134,7 +134,7 @@ func (r *configReader) readEnvironment() {
 	r.dir = ""
 	for _, path := range slices.Sorted(maps.Keys(r.plain)) {
 		name := "SEQGATE_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
-		if text := r.getenv(name); text != "" {
+		if text := r.Getenv(name); text != "" {
 			v := textValue("environment", text)
 			v.path = name
 			r.set[path] = v

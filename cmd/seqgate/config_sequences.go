@@ -212,14 +212,14 @@ func (r *configReader) checkOverrides() {
 	names := slices.Sorted(maps.Keys(r.cfg.Sequences.Overrides))
 	r.checkKnown("sequences.overrides", "sequence", names, func(t *vschema.Table) bool { return t.Type == vschema.Sequence })
 	for _, name := range names {
-		if keyspace, table, _ := strings.Cut(name, "."); r.cfg.isKeyed(keyspace, table) {
+		if keyspace, table, _ := strings.Cut(name, "."); r.cfg.IsKeyed(keyspace, table) {
 			r.fail(r.set["sequences.overrides"], "%s counts by key: none of these settings is for such a sequence", name)
 		}
 	}
 }
 
-// isKeyed reports whether the vschema has a keyed sequence of that name.
-func (c *Config) isKeyed(keyspace, table string) bool {
+// IsKeyed reports whether the vschema has a keyed sequence of that name.
+func (c *Config) IsKeyed(keyspace, table string) bool {
 	if c.VSchema == nil {
 		return false
 	}
@@ -231,8 +231,8 @@ func (c *Config) isKeyed(keyspace, table string) bool {
 	return ok && t.Keyed
 }
 
-// hasKeyed reports whether the vschema has a keyed sequence.
-func (c *Config) hasKeyed() bool {
+// HasKeyed reports whether the vschema has a keyed sequence.
+func (c *Config) HasKeyed() bool {
 	if c.VSchema == nil {
 		return false
 	}

@@ -78,7 +78,7 @@ func TestSequenceSettingErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeHere(t, "c.yaml", mainKeyspace+tt.text+"\n")
-			_, err := LoadConfig("c.yaml", env(nil))
+			_, err := loader(env(nil)).Load("c.yaml")
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
@@ -94,7 +94,7 @@ func TestSettingsOfUnknownNames(t *testing.T) {
 sequences: {overrides: {main.t: {refill: cas}}}
 tables: {overrides: {main.s: {on_explicit_id: warn}}}
 `)
-	_, err := LoadConfig("c.yaml", env(nil))
+	_, err := loader(env(nil)).Load("c.yaml")
 	const want = `c.yaml:3:24: sequences.overrides: the vschema has no sequence "main.t": did you mean "main.s"?
 c.yaml:4:21: tables.overrides: the vschema has no table filled by a sequence "main.s": did you mean "main.t"?`
 	if err == nil || err.Error() != want {

@@ -7,7 +7,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// Sharded says whether the keyspace's rows are divided among several servers.
+// Sharded reports whether the keyspace's rows are divided among several servers.
 func (k Keyspace) Sharded() bool { return k.Layout != nil }
 
 // givenShards are the names of a keyspace's shards as they are written, and where.
@@ -25,8 +25,8 @@ func (r *configReader) layOutShards() {
 	for i := range r.cfg.Keyspaces {
 		k := &r.cfg.Keyspaces[i]
 		given, ok := r.shardsOf[k.Name]
-		declared := r.cfg.declared(k.Name)
-		switch whole := []string{wholeRange}; {
+		declared := r.cfg.Declared(k.Name)
+		switch whole := []string{WholeRange}; {
 		case declared != nil && declared.Sharded && !ok:
 			r.fail(r.set["vschema"], "the keyspace %q is sharded: name its shards in a configuration file", k.Name)
 		case declared != nil && declared.Sharded:
@@ -44,8 +44,8 @@ func (r *configReader) layOutShards() {
 	}
 }
 
-// declared gives what the vschema says of a keyspace, nil for nothing.
-func (c *Config) declared(keyspace string) *vschema.Keyspace {
+// Declared returns what the vschema says of a keyspace, nil for nothing.
+func (c *Config) Declared(keyspace string) *vschema.Keyspace {
 	if c.VSchema == nil {
 		return nil
 	}
@@ -84,4 +84,12 @@ func unjoin(err error) []error {
 		return joined.Unwrap()
 	}
 	return []error{err}
+}
+
+// ServerName is the name by which a client reaches a shard alone, and by which what the commands print names it.
+func (k Keyspace) ServerName(s Shard) string {
+	if !k.Sharded() {
+		return k.Name
+	}
+	return k.Name + ":" + s.Name
 }

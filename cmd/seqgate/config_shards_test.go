@@ -8,7 +8,7 @@ import (
 // A single server named by a flag has no shards, whatever the vschema says of its keyspace.
 func TestUpstreamSharded(t *testing.T) {
 	path := writeFile(t, "v.json", `{"keyspaces": {"shop": {"sharded": true}}}`)
-	_, err := UpstreamConfig("u:p@tcp(h)/shop", env(map[string]string{"SEQGATE_VSCHEMA": path}))
+	_, err := loader(env(map[string]string{"SEQGATE_VSCHEMA": path})).Upstream("u:p@tcp(h)/shop")
 	if err == nil || !strings.Contains(err.Error(), `the keyspace "shop" is sharded: name its shards in a configuration file`) {
 		t.Errorf("got %v, want that the keyspace is sharded", err)
 	}

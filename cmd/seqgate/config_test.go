@@ -57,7 +57,7 @@ const mainKeyspace = "keyspaces: {main: {shards: {\"-\": \"app:s3cret@tcp(127.0.
 
 func loadText(t *testing.T, text string, vars map[string]string) *Config {
 	t.Helper()
-	c, err := LoadConfig(writeFile(t, "c.yaml", text), env(vars))
+	c, err := loader(env(vars)).Load(writeFile(t, "c.yaml", text))
 	if err != nil {
 		t.Fatalf("LoadConfig: %v", err)
 	}
@@ -71,7 +71,7 @@ func TestLoadConfigErrors(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			c, err := LoadConfig(path, env(nil))
+			c, err := loader(env(nil)).Load(path)
 			if c != nil {
 				t.Error("a configuration beside the error, want nil")
 			}
@@ -91,7 +91,7 @@ func TestLoadConfigErrors(t *testing.T) {
 }
 
 func TestLoadConfigNoFile(t *testing.T) {
-	_, err := LoadConfig("testdata/nowhere.yaml", env(nil))
+	_, err := loader(env(nil)).Load("testdata/nowhere.yaml")
 	if err == nil || err.Error() != "testdata/nowhere.yaml: no such file or directory" {
 		t.Errorf("error %v, want that there is no such file", err)
 	}
@@ -128,7 +128,7 @@ tls: {required: true}
 	if err := os.WriteFile("c.yaml", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := LoadConfig("c.yaml", env(map[string]string{"PW": "from env"}))
+	c, err := loader(env(map[string]string{"PW": "from env"})).Load("c.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestDefaultKeyspace(t *testing.T) {
 		t.Errorf("default keyspace %q, want main, the only one", got)
 	}
 	two := "keyspaces:\n  a: {shards: {\"-\": \"u:p@tcp(h)/a\"}}\n  b: {shards: {\"-\": \"u:p@tcp(h)/b\"}}\n"
-	_, err := LoadConfig(writeFile(t, "c.yaml", two), env(nil))
+	_, err := loader(env(nil)).Load(writeFile(t, "c.yaml", two))
 	if err == nil || !strings.Contains(err.Error(), "more than one keyspace: write default_keyspace: a, or another") {
 		t.Errorf("error %v, want that the default of two keyspaces is missing", err)
 	}
@@ -199,7 +199,7 @@ func TestEnvironmentWins(t *testing.T) {
 
 func TestEnvironmentErrors(t *testing.T) {
 	path := writeFile(t, "c.yaml", mainKeyspace)
-	_, err := LoadConfig(path, env(map[string]string{"SEQGATE_SEQUENCES_MAX_STEP": "many", "SEQGATE_DEFAULT_KEYSPACE": "mian"}))
+	_, err := loader(env(map[string]string{"SEQGATE_SEQUENCES_MAX_STEP": "many", "SEQGATE_DEFAULT_KEYSPACE": "mian"})).Load(path)
 	want := `environment: SEQGATE_SEQUENCES_MAX_STEP: "many" is no count: write a whole number from 1
 environment: SEQGATE_DEFAULT_KEYSPACE: there is no keyspace "mian": did you mean "main"?`
 	if err == nil || err.Error() != want {
@@ -211,7 +211,7 @@ environment: SEQGATE_DEFAULT_KEYSPACE: there is no keyspace "mian": did you mean
 // is right too, and that it has every key.
 func TestSample(t *testing.T) {
 	path := writeFile(t, "seqgate.yaml", string(sampleConfig))
-	got, err := LoadConfig(path, env(nil))
+	got, err := loader(env(nil)).Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,11 +219,11 @@ func TestSample(t *testing.T) {
 	want.Sequences.Overrides = map[string]SequenceOverride{}
 	want.Tables.Overrides = map[string]TableOverride{}
 	got.Keyspaces, want.Keyspaces = nil, nil
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Config{}, "File", "Given")); diff != "" {
 		t.Errorf("the sample states other than the defaults (-default +sample):\n%s", diff)
 	}
 	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|advertise|worker_id|keyspace|dir|servers|path|user|password|password_env|password_file|default_keyspace|cert|key|client_ca|ca|tokens):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
-	r := newConfigReader(env(map[string]string{"REPORT_PASSWORD": "x", "ADMIN_PASSWORD": "x", "BATCH_TOKEN": "0123456789abcdef"}))
+	r := newConfigReader(loader(env(map[string]string{"REPORT_PASSWORD": "x", "ADMIN_PASSWORD": "x", "BATCH_TOKEN": "0123456789abcdef"})))
 	r.readFile("seqgate.yaml", shown)
 	for _, e := range r.errs {
 		if !strings.Contains(e.Message, "no such file") {
@@ -249,13 +249,13 @@ func TestEmptyPasswordFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := LoadConfig(file, env(nil)); err == nil || !strings.Contains(err.Error(), "secret is empty") {
+	if _, err := loader(env(nil)).Load(file); err == nil || !strings.Contains(err.Error(), "secret is empty") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestUpstreamConfig(t *testing.T) {
-	c, err := UpstreamConfig("app:s3cret@unix(/run/m.sock)/shop", env(map[string]string{"SEQGATE_LISTEN": ":1"}))
+	c, err := loader(env(map[string]string{"SEQGATE_LISTEN": ":1"})).Upstream("app:s3cret@unix(/run/m.sock)/shop")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,7 @@ func TestUpstreamConfig(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := UpstreamConfig(tt.dsn, env(nil))
+			_, err := loader(env(nil)).Upstream(tt.dsn)
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("error:\n%v\nwant:\n%s", err, tt.want)
 			}
@@ -304,7 +304,7 @@ func TestShardTLS(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c, err := UpstreamConfig(tt.dsn, env(map[string]string{"SEQGATE_TLS_BACKEND": tt.mode}))
+			c, err := loader(env(map[string]string{"SEQGATE_TLS_BACKEND": tt.mode})).Upstream(tt.dsn)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -368,10 +368,10 @@ func TestServerCertificate(t *testing.T) {
 	c := newCertificate(t, nil, "localhost")
 	cert, key := writeFile(t, "cert.pem", string(c.certPEM)), writeFile(t, "key.pem", string(c.keyPEM))
 	loaded := loadText(t, mainKeyspace+"tls: {cert: "+cert+", key: "+key+"}\n", nil)
-	if want := (certificateFiles{Cert: cert, Key: key}); loaded.TLS.Clients != want {
+	if want := (CertificateFiles{Cert: cert, Key: key}); loaded.TLS.Clients != want {
 		t.Errorf("files %+v, want %+v", loaded.TLS.Clients, want)
 	}
-	_, err := LoadConfig(writeFile(t, "c.yaml", mainKeyspace+"tls: {cert: "+cert+", key: "+cert+"}\n"), env(nil))
+	_, err := loader(env(nil)).Load(writeFile(t, "c.yaml", mainKeyspace+"tls: {cert: "+cert+", key: "+cert+"}\n"))
 	if err == nil || !strings.Contains(err.Error(), "tls.cert") {
 		t.Errorf("error %v for a key file without a key, want one of tls.cert", err)
 	}
@@ -392,7 +392,7 @@ func FuzzLoadConfig(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := newConfigReader(env(nil))
+		r := newConfigReader(loader(env(nil)))
 		r.readFile("c.yaml", data)
 		r.checkKeyspaces()
 		r.checkOverrides()

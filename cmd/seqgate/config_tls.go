@@ -121,7 +121,7 @@ func (r *configReader) checkClientTLS() {
 
 // checkPair tries the files of a certificate and its key, which are the keys cert and key of a section; without is what there is
 // without them.
-func (r *configReader) checkPair(section string, files certificateFiles, without string) {
+func (r *configReader) checkPair(section string, files CertificateFiles, without string) {
 	switch {
 	case files.Cert != "" && files.Key != "":
 		if _, err := tls.LoadX509KeyPair(files.Cert, files.Key); err != nil {
@@ -147,4 +147,10 @@ func (r *configReader) readCA(v value, path string) *x509.CertPool {
 		return nil
 	}
 	return pool
+}
+
+// CertificateFiles are PEM files that are used towards clients, or whoever comes to the admin address; "" for none.
+type CertificateFiles struct {
+	Cert, Key string // what clients are shown; a certificate is generated without
+	ClientCA  string // who signs the clients' certificates; they are not asked for any without
 }

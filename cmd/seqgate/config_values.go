@@ -39,6 +39,18 @@ func (r *configReader) listen(v value) []string {
 	return addrs
 }
 
+// SetListen sets Listen to what the flag --listen gives: addresses that are separated by commas. The error is a
+// [vschema.Errors], and leaves Listen as it was.
+func (c *Config) SetListen(addrs string) error {
+	var r configReader
+	list := r.listen(textValue("--listen", addrs))
+	if len(r.errs) > 0 {
+		return r.errs
+	}
+	c.Listen = list
+	return nil
+}
+
 // badListen says why addr is no address to listen on, and is empty for a good one.
 func badListen(addr string) string {
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {

@@ -31,11 +31,11 @@ type WorkerStore struct {
 	CA, Cert, Key  string // PEM files; without any there is no TLS
 }
 
-// storeTable keeps worker ids in a table of a keyspace's server.
-const storeTable = "table"
+// TableStore keeps worker ids in a table of a keyspace's server.
+const TableStore = "table"
 
 // workerStores are all that there can be. What this build lacks is told.
-var workerStores = []string{storeTable, "etcd", "zookeeper"}
+var workerStores = []string{TableStore, "etcd", "zookeeper"}
 
 // workerSettings are the keys of worker ids.
 func (r *configReader) workerSettings() map[string]func(value) {
@@ -62,7 +62,7 @@ func (r *configReader) workerSettings() map[string]func(value) {
 
 func (r *configReader) workerStore(v value) string {
 	store := r.oneOf(v, workerStores...)
-	if _, built := leaserKinds[store]; !built && slices.Contains(workerStores, store) && store != storeTable {
+	if slices.Contains(workerStores, store) && store != TableStore && !slices.Contains(r.WorkerStores, store) {
 		r.fail(v, "this seqgate was built without it: build it with go build -tags %s ./cmd/seqgate", store)
 	}
 	return store
@@ -79,7 +79,7 @@ func (r *configReader) checkWorkers() {
 			r.fail(v, "keyspace %q is sharded: name one with one server, on which all seqgates meet", w.Keyspace)
 		}
 	}
-	if v, given := r.set["worker_ids.store"]; given && w.Store != storeTable && len(w.Servers) == 0 {
+	if v, given := r.set["worker_ids.store"]; given && w.Store != TableStore && len(w.Servers) == 0 {
 		r.fail(v, "write worker_ids.servers, the addresses of %s: [host:port, ...]", w.Store)
 	}
 }
@@ -89,4 +89,40 @@ func (r *configReader) keyspaceNames() (names []string) {
 		names = append(names, k.Name)
 	}
 	return names
+}
+
+// WorkerKeyspace is the keyspace whose server has the table of worker ids.
+func (c *Config) WorkerKeyspace() (Keyspace, bool) {
+	if c.WorkerIDs.Keyspace != "" {
+		return c.Keyspace(c.WorkerIDs.Keyspace)
+	}
+	return c.CentralKeyspace()
+}
+
+// CentralKeyspace is the keyspace on whose server all seqgates meet: the default one, or else the first that is unsharded.
+func (c *Config) CentralKeyspace() (Keyspace, bool) {
+	if k, ok := c.Keyspace(c.DefaultKeyspace); ok && !k.Sharded() {
+		return k, true
+	}
+	for _, k := range c.Keyspaces {
+		if !k.Sharded() {
+			return k, true
+		}
+	}
+	return Keyspace{}, false
+}
+
+// LeasesWorkers reports whether generators of the vschema lease their worker ids in a table, and in which keyspace it is.
+func (c *Config) LeasesWorkers() (Keyspace, bool) {
+	if c.VSchema == nil || c.WorkerIDs.Static != nil || c.WorkerIDs.Store != TableStore {
+		return Keyspace{}, false
+	}
+	for _, k := range c.VSchema.Keyspaces() {
+		for _, g := range k.Generators() {
+			if g.Type == vschema.Snowflake && g.Snowflake.Worker == nil {
+				return c.WorkerKeyspace()
+			}
+		}
+	}
+	return Keyspace{}, false
 }

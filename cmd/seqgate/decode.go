@@ -60,13 +60,13 @@ func declaredGenerators(config, schema, layout string) (all []*vschema.Generator
 	case config != "" && schema != "", (config != "" || schema != "") && layout != "":
 		return nil, usagef("give one of --config, --vschema and --layout")
 	case config != "":
-		cfg, err := LoadConfig(config, os.Getenv)
+		cfg, err := loader(os.Getenv).Load(config)
 		if err != nil {
 			return nil, err
 		}
 		v = cfg.VSchema
 	case schema != "":
-		if v, _, err = readVSchema(schema); err != nil {
+		if v, _, err = ReadVSchema(schema); err != nil {
 			return nil, err
 		}
 	}

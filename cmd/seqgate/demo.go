@@ -21,7 +21,7 @@ import (
 // transaction at a time, so that two shards of one engine would wait for each other.
 func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	fs := newFlags("demo", "[--listen ADDR] [--admin ADDR]", "Runs seqgate in front of embedded MySQL-compatible engines, with example tables in an unsharded and a sharded keyspace.", stdout)
-	listen := fs.String("listen", defaultConfig().Listen[0], "`ADDR` to listen on, host:port")
+	listen := fs.String("listen", Default().Listen[0], "`ADDR` to listen on, host:port")
 	admin := fs.String("admin", "", "`ADDR` of the status page, host:port; none by default")
 	if err := parseOnly(fs, args); err != nil {
 		return err
@@ -54,7 +54,7 @@ func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) (err 
 // demoConfig is the configuration of a seqgate in front of the engine of the keyspace main and those of the shards. The
 // engines have no row locks, so refills compare and swap.
 func demoConfig(listen, unsharded string, shards []string) (*Config, error) {
-	cfg := defaultConfig()
+	cfg := Default()
 	cfg.Log.Format = "text" // for people, through a pipe too
 	cfg.Listen = []string{listen}
 	cfg.Users = []User{{Name: "root"}}
@@ -65,13 +65,13 @@ func demoConfig(listen, unsharded string, shards []string) (*Config, error) {
 		return nil, err
 	}
 	customer := Keyspace{Name: demoSharded}
-	if customer.Layout, err = cfg.declared(demoSharded).NewShards([]string{"-80", "80-"}); err != nil {
+	if customer.Layout, err = cfg.Declared(demoSharded).NewShards([]string{"-80", "80-"}); err != nil {
 		return nil, err
 	}
 	for i, addr := range shards {
 		customer.Shards = append(customer.Shards, demoShard(customer.Layout.Name(i), addr, demoSharded))
 	}
-	cfg.Keyspaces = []Keyspace{{Name: demoDatabase, Shards: []Shard{demoShard(wholeRange, unsharded, demoDatabase)}}, customer}
+	cfg.Keyspaces = []Keyspace{{Name: demoDatabase, Shards: []Shard{demoShard(WholeRange, unsharded, demoDatabase)}}, customer}
 	return cfg, nil
 }
 

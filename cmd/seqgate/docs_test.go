@@ -95,7 +95,7 @@ func TestDocsConfigurations(t *testing.T) {
 			}
 			writeHere(t, "vschema.json", vschemaOf(b, schemas))
 			writeHere(t, "seqgate.yaml", text)
-			if _, err := LoadConfig("seqgate.yaml", anySecret); wrongInAllBuilds(err) != nil {
+			if _, err := loader(anySecret).Load("seqgate.yaml"); wrongInAllBuilds(err) != nil {
 				t.Error(err)
 			}
 		})
@@ -189,7 +189,7 @@ var keyLike = regexp.MustCompile(`^([a-z_]+)\.([a-z_]+)(?:: .*)?$`)
 
 // Keys of the configuration that the running text names exist.
 func TestDocsKeys(t *testing.T) {
-	r := newConfigReader(os.Getenv)
+	r := newConfigReader(loader(os.Getenv))
 	sections := map[string]bool{}
 	for path := range r.settings {
 		if section, _, nested := strings.Cut(path, "."); nested {

@@ -11,17 +11,21 @@ import (
 
 const environmentPrefix = "SEQGATE_"
 
-// environment reads variables and remembers for which it was asked: all that the configuration knows, by themselves or as the name
-// that a password_env or the like gives.
-type environment map[string]bool
+// Environment is the names of the variables that Get was asked for: all that the configuration knows, by themselves or as the
+// name that a password_env or the like gives.
+type Environment map[string]bool
 
-func (e environment) get(name string) string {
+// Get returns the value of a variable of the process, "" for one that is not set. It is a [Loader]'s Getenv.
+func (e Environment) Get(name string) string {
 	e[name] = true
 	return os.Getenv(name)
 }
 
-// unknown gives an error for each SEQGATE_* variable that nothing has asked for: a setting that would silently not be made.
-func (e environment) unknown(environ []string) (errs vschema.Errors) {
+// Unknown returns an error for each SEQGATE_* variable of environ, as [os.Environ] has them, that nothing has asked for and no
+// generator of v names: a setting that would silently not be made. The error is a [vschema.Errors]; v may be nil.
+func (e Environment) Unknown(environ []string, v *vschema.VSchema) error {
+	e.addGenerators(v)
+	var errs vschema.Errors
 	for _, setting := range environ {
 		name, value, _ := strings.Cut(setting, "=")
 		if !strings.HasPrefix(name, environmentPrefix) || e[name] || isOthers(name, value) {
@@ -33,6 +37,9 @@ func (e environment) unknown(environ []string) (errs vschema.Errors) {
 			advice = "see docs/configuration.md for their names, and unset it"
 		}
 		errs = append(errs, vschema.Error{File: "environment", Message: name + ": no setting has this name: " + advice})
+	}
+	if len(errs) == 0 {
+		return nil
 	}
 	return errs
 }
@@ -48,10 +55,10 @@ func isOthers(name, value string) bool {
 		strings.Contains(name, "SERVICE_HOST") || strings.Contains(name, "SERVICE_PORT") || strings.Contains(name, "_PORT_")
 }
 
-// withGenerators adds the variables that generators of the vschema name.
-func (e environment) withGenerators(v *vschema.VSchema) environment {
+// addGenerators adds the variables that generators of the vschema name.
+func (e Environment) addGenerators(v *vschema.VSchema) {
 	if v == nil {
-		return e
+		return
 	}
 	for _, k := range v.Keyspaces() {
 		for _, g := range k.Generators() {
@@ -60,5 +67,4 @@ func (e environment) withGenerators(v *vschema.VSchema) environment {
 			}
 		}
 	}
-	return e
 }

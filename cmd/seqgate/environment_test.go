@@ -27,6 +27,7 @@ func TestWrongCalls(t *testing.T) {
 		{"check --upstream app:app@127.0.0.1:3306/main", "", "--upstream: invalid DSN: the address does not stand in tcp( ): write user:password@tcp(host:port)/database", 2},
 		{"check --strict --upstream app:app@tcp(127.0.0.1:1)/main", "", "errors found: 1", 1},
 		{"check --config " + file, "SEQGATE_LISTN", `SEQGATE_LISTN: no setting has this name: did you mean "SEQGATE_LISTEN"?`, 2},
+		{"serve --config " + file + " --listen :1,3307", "", `--listen: "3307" is no address: write host:port, such as 127.0.0.1:3307, or unix:/path`, 2},
 		{"init --config " + file, "SEQGATE_FROBNICATE", "SEQGATE_FROBNICATE: no setting has this name: see docs/configuration.md", 2},
 		{"check --config " + file, "SEQGATE_PORT_3307_TCP_ADDR", "", 0}, // of Kubernetes
 		{"check --config " + file, "SEQGATE_SERVICE_HOST", "", 0},

@@ -110,7 +110,7 @@ func wrongClock(t *testing.T, b *failureBed) string {
 
 func endedLayout(t *testing.T, _ *failureBed) string {
 	path := writeFile(t, "vschema.json", `{"keyspaces": {"main": {"generators": {"flake": {"type": "snowflake", "params": {"layout": "uid_generator_2016"}}}}}}`)
-	_, err := LoadConfig(writeFile(t, "seqgate.yaml", mainKeyspace+"vschema: "+path+"\n"), env(nil))
+	_, err := loader(env(nil)).Load(writeFile(t, "seqgate.yaml", mainKeyspace+"vschema: "+path+"\n"))
 	return strings.ReplaceAll(shown(t, err), path, "vschema.json")
 }
 

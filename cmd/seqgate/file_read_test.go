@@ -64,11 +64,11 @@ func TestVindexFiles(t *testing.T) {
 			write(path, `{"keyspaces": {"customer": {"sharded": true, "vindexes": {"r":
 				{"type": "region_json", "params": {"region_bytes": "1", "region_map": "`+name+`"}}}}, "main": {}}}`)
 			within(t, "reading the vschema", func() {
-				_, files, err := readVSchema(path)
+				_, files, err := ReadVSchema(path)
 				if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), "region_map: "+want)) {
 					t.Errorf("error %v, want %q", err, want)
 				}
-				if files.changed() {
+				if files.Changed() {
 					t.Error("the files have changed")
 				}
 			})

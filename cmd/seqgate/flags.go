@@ -87,30 +87,30 @@ func (s *source) flags(fs *flag.FlagSet) {
 
 // load reads the configuration. SEQGATE_CONFIG names the file when no flag does.
 func (s *source) load() (*Config, error) {
-	env := environment{}
-	if file := env.get("SEQGATE_CONFIG"); s.file == "" && s.upstream == "" {
+	env := Environment{}
+	if file := env.Get("SEQGATE_CONFIG"); s.file == "" && s.upstream == "" {
 		s.file = file
 	}
-	cfg, err := s.read(env)
+	cfg, err := s.read(loader(env.Get))
 	if err != nil {
 		return nil, err
 	}
-	if errs := env.withGenerators(cfg.VSchema).unknown(os.Environ()); len(errs) > 0 {
-		return nil, errs
+	if err := env.Unknown(os.Environ(), cfg.VSchema); err != nil {
+		return nil, err
 	}
 	return cfg, nil
 }
 
-func (s *source) read(env environment) (*Config, error) {
+func (s *source) read(l Loader) (*Config, error) {
 	switch {
 	case s.file != "" && s.upstream != "":
 		return nil, usagef("--config and --upstream together: give one")
 	case s.upstream != "" && s.anyDatabase:
-		return serverConfig(s.upstream, env.get)
+		return l.UpstreamServer(s.upstream)
 	case s.upstream != "":
-		return UpstreamConfig(s.upstream, env.get)
+		return l.Upstream(s.upstream)
 	case s.file != "":
-		return LoadConfig(s.file, env.get)
+		return l.Load(s.file)
 	}
 	return nil, usagef("no configuration: give --config FILE or --upstream DSN")
 }

@@ -20,14 +20,6 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// checkGenerator is [generate.Check] at the time of loading.
-func checkGenerator(g *vschema.Generator) []*vschema.ParamError {
-	if g.Type == vschema.Redis {
-		return checkRedisURL(g.Segments)
-	}
-	return generate.Check(g, time.Now())
-}
-
 // warnOfEnds logs which layouts end soon.
 func warnOfEnds(v *vschema.VSchema, now time.Time, log *slog.Logger) {
 	if v == nil {
@@ -119,11 +111,11 @@ func (c *checker) checkWorker(ctx context.Context, subject string, g *vschema.Ge
 		return "", false
 	case static != nil:
 		return fmt.Sprintf("worker %d", *static), c.checkStatic(ctx, subject, ids, ids.First+*static)
-	case w.Store != storeTable:
+	case w.Store != TableStore:
 		c.note(subject, "what is kept in %s is not checked", w.Store)
 		return "worker ids from " + w.Store, true
 	}
-	k, found := c.cfg.workerKeyspace()
+	k, found := c.cfg.WorkerKeyspace()
 	if !found {
 		c.fail(subject, "all keyspaces are sharded, and there is no server for the table of worker ids: set worker_ids.store, or worker_id (SEQGATE_WORKER_ID), another number for each seqgate")
 		return "", false
@@ -135,7 +127,7 @@ func (c *checker) checkWorker(ctx context.Context, subject string, g *vschema.Ge
 // checkStatic tells whether other seqgates lease the same worker id, or those of a layout that gives the same ids, in a table
 // on the servers of this configuration. Leases elsewhere, and worker ids in other configurations, are not seen.
 func (c *checker) checkStatic(ctx context.Context, subject string, ids generate.WorkerIDs, id int64) (ok bool) {
-	k, found := c.cfg.workerKeyspace()
+	k, found := c.cfg.WorkerKeyspace()
 	if !found || c.servers.of(k.Name) == nil {
 		return true
 	}
@@ -315,6 +307,6 @@ func (s *stores) segments(g *vschema.Generator) (sequence.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seqredis.Store{Client: client, Key: p.Key, Step: p.Step, Prefix: datePrefix(p), Guard: own.guarded(store),
+	return seqredis.Store{Client: client, Key: p.Key, Step: p.Step, Prefix: datePrefix(p), Guard: guarded(own, store),
 		GuardName: sequence.Name{Keyspace: p.GuardKeyspace, Database: guard.Database, Table: p.GuardTable}}, nil
 }

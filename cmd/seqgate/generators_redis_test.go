@@ -32,7 +32,7 @@ func TestOneCounterTwice(t *testing.T) {
 		text := `{"keyspaces": {"main": {"tables": {"g": {"type": "sequence"}, "h": {"type": "sequence"}}, "generators": {
 			"a": {"type": "redis", "params": {"key": "k", "guard": "g", ` + tt.a + `}}}}, "second": {"generators": {
 			"b": {"type": "redis", "params": {"key": "k", "guard": "main.h", ` + tt.b + `}}}}}}`
-		_, _, err := readVSchema(writeFile(t, "vschema.json", text))
+		_, _, err := ReadVSchema(writeFile(t, "vschema.json", text))
 		const want = `vschema.json:3:45: keyspaces.second.generators.b.params.key: generator "main.a" counts by this key of the same Redis`
 		if (err != nil) != tt.refused || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, refused is to be %v", tt.name, err, tt.refused)
@@ -48,7 +48,7 @@ func TestRedisURLIsNotTold(t *testing.T) {
 		for _, param := range []string{`"url_env": "TEST_REDIS_URL"`, `"url": "` + url + `"`} {
 			text := `{"keyspaces": {"main": {"tables": {"g": {"type": "sequence"}}, "generators": {
 				"a": {"type": "redis", "params": {"key": "k", "guard": "g", ` + param + `}}}}}}`
-			_, _, err := readVSchema(writeFile(t, "vschema.json", text))
+			_, _, err := ReadVSchema(writeFile(t, "vschema.json", text))
 			var errs vschema.Errors
 			if !errors.As(err, &errs) || len(errs) != 1 || errs[0].Line != 2 || !strings.Contains(err.Error(), "no URL of a Redis: write redis://") {
 				t.Errorf("%s: %v, want that it is no URL", param, err)
@@ -71,7 +71,7 @@ func TestServeWithoutRedisURL(t *testing.T) {
 	if err := runServe(t.Context(), append(p.from, "--listen", "127.0.0.1:0"), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("serve: %v, want %q", err, want)
 	}
-	v, _, err := readVSchema(writeFile(t, "vschema.json", text))
+	v, _, err := ReadVSchema(writeFile(t, "vschema.json", text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestGeneratorErrors(t *testing.T) {
 		"fits": {"type": "snowflake", "params": {"layout": "js53"}}
 	}, "tables": {"t": {"auto_increment": {"column": "id", "generator": "none"}}}}}}`, time.Now().Add(48*time.Hour).Format(time.DateOnly))
 	path := writeFile(t, "vschema.json", text)
-	_, _, err := readVSchema(path)
+	_, _, err := ReadVSchema(path)
 	var errs vschema.Errors
 	if !errors.As(err, &errs) {
 		t.Fatalf("got %v, want errors", err)

@@ -38,9 +38,7 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	var at Admin
-	at.at(*addr)
-	listen := ""
+	at, listen := atAddress(Admin{}, *addr), ""
 	if *addr == "" {
 		var err error
 		if at, listen, err = healthAddresses(cmp.Or(*file, os.Getenv("SEQGATE_CONFIG")), os.Getenv); err != nil {
@@ -89,7 +87,7 @@ func healthAddresses(file string, getenv func(string) string) (at Admin, listen 
 	if file == "" {
 		return at, "", usagef("no configuration: give --config FILE or --admin ADDR")
 	}
-	cfg, _, err := readTolerantly(file, getenv)
+	cfg, _, err := loader(getenv).LoadTolerantly(file)
 	if err != nil {
 		return at, "", err
 	}

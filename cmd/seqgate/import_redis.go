@@ -12,7 +12,7 @@ import (
 type oldRedis struct{ client *redis.Client }
 
 func openRedis(ctx context.Context, url string) (oldSystem, error) {
-	options, err := parseRedisURL(url)
+	options, err := ParseRedisURL(url)
 	if err != nil {
 		return nil, usagef("--from: %w", err)
 	}

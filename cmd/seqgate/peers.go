@@ -56,7 +56,7 @@ func (k *keyedSequences) get(name sequence.Name) (*keyed.Sequence, error) {
 	s := keyed.Open(keyspace.Refills, name, keyed.Config{
 		Address: k.address, Forward: k.peers.ask, Lease: k.cfg.Sequences.Lease,
 		Timeout: max(k.cfg.Sequences.Timeout, 2*k.cfg.Sequences.Lease), Logger: k.log,
-		Declared: k.cfg.isKeyed(name.Keyspace, name.Table), Ended: func(s *keyed.Sequence) { k.forget(name, s) }})
+		Declared: k.cfg.IsKeyed(name.Keyspace, name.Table), Ended: func(s *keyed.Sequence) { k.forget(name, s) }})
 	k.open[name] = s
 	return s, nil
 }
@@ -101,7 +101,7 @@ func (k *keyedSequences) close(ctx context.Context) error {
 }
 
 // advertised is where other seqgates reach this one; empty when they cannot.
-func (c *Config) advertised(listeners []net.Listener) string {
+func advertised(c *Config, listeners []net.Listener) string {
 	if c.Advertise != "" {
 		return c.Advertise
 	}

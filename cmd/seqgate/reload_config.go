@@ -4,29 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
-
-// reloadable are the keys of the configuration that count without a restart, after a reload.
-var reloadable = map[string]bool{
-	"users": true, "limits.connections": true, "limits.per_user": true,
-	"timeouts.handshake": true, "timeouts.idle": true, "timeouts.read": true, "timeouts.write": true,
-	"sequences.min_lifetime": true, "sequences.max_step": true, "sequences.max_n": true, "sequences.prefetch": true, "sequences.timeout": true,
-	"lameduck_period": true, "drain_timeout": true, "log.level": true, "log.slow": true,
-	"api.tokens": true,
-}
 
 // reloadedConfig is the configuration of a running seqgate: its file is read again when that is asked for.
 type reloadedConfig struct {
@@ -41,8 +27,8 @@ type reloadedConfig struct {
 	loaded, failed atomic.Int64
 
 	mu      sync.Mutex
-	cfg     *Config           // in force, but for what needs a restart
-	running map[string]string // what each key was given that is in force; nil before the first reload
+	cfg     *Config // in force, but for what needs a restart
+	running Given   // what is in force
 }
 
 func (f *reloadedConfig) config() *Config {
@@ -80,10 +66,11 @@ func (f *reloadedConfig) reloadAll() (admin.ReloadReport, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.reloadFiles(true)
-	if f.cfg.file == "" {
-		return changes(nil, nil), nil // flags alone
+	report := admin.ReloadReport{Reloaded: []string{}, NeedsRestart: []string{}} // lists in JSON, also when they are empty
+	if f.cfg.File == "" {
+		return report, nil // flags alone
 	}
-	cfg, err := LoadConfig(f.cfg.file, os.Getenv)
+	cfg, err := loader(os.Getenv).Load(f.cfg.File)
 	if err == nil {
 		err = f.apply(cfg)
 	}
@@ -92,11 +79,8 @@ func (f *reloadedConfig) reloadAll() (admin.ReloadReport, error) {
 		f.log.Error("configuration not loaded, the old one stays", "err", err)
 		return admin.ReloadReport{}, placesOf(err)
 	}
-	if f.running == nil {
-		f.running = f.cfg.given
-	}
-	report := changes(f.running, cfg.given)
-	f.cfg, f.running = cfg, inForce(f.running, cfg.given)
+	f.cfg = cfg
+	f.running, report.Reloaded, report.NeedsRestart = f.running.Reload(cfg.Given)
 	f.loaded.Add(1)
 	f.log.Info("configuration loaded", "reloaded", report.Reloaded, "needs_restart", report.NeedsRestart)
 	return report, nil
@@ -119,41 +103,6 @@ func (f *reloadedConfig) apply(cfg *Config) error {
 	return nil
 }
 
-// changes gives the keys that differ from those in force, by whether they count now.
-func changes(running, now map[string]string) admin.ReloadReport {
-	report := admin.ReloadReport{Reloaded: []string{}, NeedsRestart: []string{}} // lists in JSON, also when they are empty
-	all := maps.Clone(running)
-	maps.Copy(all, now)
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		old, had := running[key]
-		text, has := now[key]
-		switch {
-		case had == has && old == text:
-		case reloadable[key]:
-			report.Reloaded = append(report.Reloaded, key)
-		default:
-			report.NeedsRestart = append(report.NeedsRestart, key)
-		}
-	}
-	return report
-}
-
-// inForce gives what keys have after a reload: those that need a restart have what they had.
-func inForce(running, now map[string]string) map[string]string {
-	all := map[string]string{}
-	for key, text := range now {
-		if reloadable[key] {
-			all[key] = text
-		}
-	}
-	for key, text := range running {
-		if !reloadable[key] {
-			all[key] = text
-		}
-	}
-	return all
-}
-
 // placesOf gives the places of errors alone. What is wrong there stands in the log, which fewer may read: a value in the
 // place of another may be a secret.
 func placesOf(err error) error {
@@ -167,24 +116,4 @@ func placesOf(err error) error {
 		places[i].Message = "is wrong; seqgate's log says why"
 	}
 	return places
-}
-
-// given gives what each key was given, as YAML, and behind it the hashes of the files that it names.
-func (r *configReader) given() map[string]string {
-	given := make(map[string]string, len(r.set))
-	for key, v := range r.set {
-		text, err := yaml.Marshal(v.node)
-		if err != nil {
-			text = []byte(v.node.Value) // an alias of YAML's; its value is what counts
-		}
-		given[key] = string(text)
-	}
-	for _, f := range r.read {
-		for key := range r.set {
-			if rest, ok := strings.CutPrefix(f.path, key); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-				given[key] += fmt.Sprintf("# %s: %x\n", f.path, f.hash)
-			}
-		}
-	}
-	return given
 }

@@ -68,7 +68,7 @@ func statement(text, line string) (isReloaded, found bool) {
 
 // The sample says of each key whether it is reloaded, and is right.
 func TestReloadableIsStated(t *testing.T) {
-	keys := newConfigReader(os.Getenv).settings
+	keys := newConfigReader(loader(os.Getenv)).settings
 	for key := range keys {
 		if got, want := stated(t, key), reloadable[key]; got != want {
 			t.Errorf("%s: the sample says reloaded %v, and it is %v", key, got, want)

@@ -38,11 +38,11 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 		}
 		dsn = dsn.Clone()
 		dsn.DBName = name.Database
-		cfg = &Config{Keyspaces: []Keyspace{{Name: k.Name, Shards: []Shard{{Name: wholeRange, DSN: dsn}}}}}
+		cfg = &Config{Keyspaces: []Keyspace{{Name: k.Name, Shards: []Shard{{Name: WholeRange, DSN: dsn}}}}}
 	}
 	c := newCluster(ctx, cfg)
 	defer func() { err = errors.Join(err, c.close()) }()
-	b, err := c.binding(cfg.spelled(tableName{name.Keyspace, name.Table}))
+	b, err := c.binding(spelled(cfg, tableName{name.Keyspace, name.Table}))
 	if serverError(err, 1049) { // ER_BAD_DB_ERROR
 		return 0, nil
 	}
@@ -54,7 +54,7 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 
 // spelled returns the name of a sequence as the vschema writes it, if that has it in another case only: to a server whose
 // names have no case it is the same.
-func (cfg *Config) spelled(name tableName) tableName {
+func spelled(cfg *Config, name tableName) tableName {
 	if cfg.VSchema == nil {
 		return name
 	}

@@ -79,7 +79,7 @@ func openStore(cfg *Config, k Keyspace, name tableName) (store sequence.RowStore
 	o := cfg.Sequences.Of(name.keyspace, name.table)
 	if len(o.Stores) > 0 {
 		striped, closeStriped, err := openStriped(cfg, name, nil)
-		return o.guarded(striped), closeStriped, err
+		return guarded(o, striped), closeStriped, err
 	}
 	db, err := sequence.NewPool(k.Shards[0].DSN)
 	if err != nil {
@@ -89,5 +89,5 @@ func openStore(cfg *Config, k Keyspace, name tableName) (store sequence.RowStore
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return o.guarded(store), db.Close, nil
+	return guarded(o, store), db.Close, nil
 }

@@ -104,7 +104,7 @@ func (c *cluster) shards(keyspace string) (servers, error) {
 
 // serversOf connects to the servers that have a table: all of its keyspace, or the one shard that a pinned table is in.
 func (c *cluster) serversOf(name tableName) (servers, error) {
-	at := c.cfg.pinned(name)
+	at := pinned(c.cfg, name)
 	if at < 0 {
 		return c.shards(name.keyspace)
 	}
@@ -187,13 +187,5 @@ func (c *cluster) isStriped(name tableName) bool {
 
 // isKeyed reports whether a sequence counts by key.
 func (c *cluster) isKeyed(name tableName) bool {
-	if c.cfg.VSchema == nil {
-		return false
-	}
-	k, ok := c.cfg.VSchema.Keyspace(name.keyspace)
-	if !ok {
-		return false
-	}
-	t, ok := k.Table(name.table)
-	return ok && t.Keyed
+	return c.cfg.IsKeyed(name.keyspace, name.table)
 }

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -47,11 +46,8 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	if listen != "" {
-		cfg.Listen = strings.Split(listen, ",")
-		for _, addr := range cfg.Listen {
-			if reason := badListen(addr); reason != "" {
-				return usagef("--listen %s: %s", addr, reason)
-			}
+		if err := cfg.SetListen(listen); err != nil {
+			return err
 		}
 	}
 	reload := make(chan os.Signal, 1)
@@ -65,7 +61,7 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 // close. It calls ready with each address that accepts clients, and reads the vschema
 // and the files of certificates again at each signal of reload.
 func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.Writer, ready func(addr string)) (err error) {
-	if err := checkCounters(cfg.VSchema); err != nil {
+	if err := CheckCounters(cfg.VSchema); err != nil {
 		return inFile(cfg.VSchemaFile, err)
 	}
 	level := &slog.LevelVar{}
@@ -122,9 +118,9 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 		return err
 	}
 	schema.takes = server
-	file := &reloadedConfig{cfg: cfg, log: log, level: level, server: server, sequences: sequences, peers: keyedSequences.peers, files: []reloader{certificates, adminCertificates, schema}}
+	file := &reloadedConfig{cfg: cfg, running: cfg.Given, log: log, level: level, server: server, sequences: sequences, peers: keyedSequences.peers, files: []reloader{certificates, adminCertificates, schema}}
 	warnOfEnds(cfg.VSchema, time.Now(), log)
-	if keyedSequences.address = cfg.advertised(listeners); keyedSequences.address == "" && cfg.hasKeyed() {
+	if keyedSequences.address = advertised(cfg, listeners); keyedSequences.address == "" && cfg.HasKeyed() {
 		log.Warn("no other seqgate can ask this one for values of keyed sequences, and gets none of the keys that this one counts: set advertise to the address at which they reach it")
 	}
 	api, err := serveAPI(cfg, server, certificates.config(), log)
@@ -412,7 +408,7 @@ func decisionsAt(cfg *Config, keyspaces map[string]*proxy.Keyspace) *proxy.Keysp
 	if cfg.Transactions != TransactionsXA {
 		return nil
 	}
-	if k, ok := cfg.centralKeyspace(); ok {
+	if k, ok := cfg.CentralKeyspace(); ok {
 		return keyspaces[k.Name]
 	}
 	return nil

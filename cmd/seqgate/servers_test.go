@@ -61,7 +61,7 @@ func TestServersAreWatched(t *testing.T) {
 func TestBusyServerIsUp(t *testing.T) {
 	t.Parallel()
 	s := servertest.First(t)
-	cfg, err := serverConfig(s.DSN(s.NewDatabase(t)), env(map[string]string{"SEQGATE_LISTEN": "127.0.0.1:0"}))
+	cfg, err := loader(env(map[string]string{"SEQGATE_LISTEN": "127.0.0.1:0"})).UpstreamServer(s.DSN(s.NewDatabase(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

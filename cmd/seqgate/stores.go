@@ -38,11 +38,11 @@ func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 	if err != nil {
 		return sequence.Settings{}, err
 	}
-	return sequence.Settings{Store: own.guarded(store), Ordered: own.Ordered}, nil
+	return sequence.Settings{Store: guarded(own, store), Ordered: own.Ordered}, nil
 }
 
 // guarded is store with the guard against failovers that is configured.
-func (o SequenceOverride) guarded(store sequence.RowStore) sequence.RowStore {
+func guarded(o SequenceOverride, store sequence.RowStore) sequence.RowStore {
 	if o.FailoverSkip == 0 {
 		return store
 	}
@@ -56,7 +56,7 @@ func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspa
 	store, err := sequence.NewStore(string(own.Refill), k.Refills)
 	cfg := s.vschema.config()
 	switch {
-	case err != nil || cfg.isKeyed(name.Keyspace, name.Table):
+	case err != nil || cfg.IsKeyed(name.Keyspace, name.Table):
 		return store, err
 	case !cfg.Sequences.AutoCreate:
 		return sequence.Marking(store, k.Refills), nil

@@ -35,7 +35,7 @@ type server struct {
 func connect(ctx context.Context, k Keyspace, shard Shard) (*server, error) {
 	s, err := openServer(ctx, shard.DSN)
 	if err != nil {
-		return nil, fmt.Errorf("keyspace %s at %s: %w", k.serverName(shard), shard.DSN.Addr, err)
+		return nil, fmt.Errorf("keyspace %s at %s: %w", k.ServerName(shard), shard.DSN.Addr, err)
 	}
 	s.keyspace = k.Name
 	if k.Sharded() {

@@ -87,7 +87,7 @@ func TestReadTables(t *testing.T) {
 		p := newPlace(t, s, "",
 			"CREATE TABLE t (`a``b` TINYINT UNSIGNED PRIMARY KEY, b VARCHAR(5) COLLATE utf8mb4_bin, n BIGINT AUTO_INCREMENT UNIQUE) ENGINE = InnoDB COMMENT 'x'",
 			"CREATE VIEW v AS SELECT 1 AS one")
-		cfg, err := UpstreamConfig(s.DSN(p.name), env(nil))
+		cfg, err := loader(env(nil)).Upstream(s.DSN(p.name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestReadUsedIDs(t *testing.T) {
 				if tt.insert != "" {
 					p.exec(strings.Split(tt.insert, "; ")...)
 				}
-				cfg, err := UpstreamConfig(s.DSN(p.name), env(nil))
+				cfg, err := loader(env(nil)).Upstream(s.DSN(p.name))
 				if err != nil {
 					t.Fatal(err)
 				}

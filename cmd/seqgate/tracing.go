@@ -4,17 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/sequence"
 )
-
-// Tracing is what is told of statements and refills as spans of OpenTelemetry. Where they go, the variables OTEL_* say.
-type Tracing struct {
-	Ratio float64 // share of the statements; 0: nothing is traced
-}
 
 // tracer takes the spans of clients' statements and of sequences.
 type tracer interface {
@@ -35,7 +29,7 @@ func openTracing(ctx context.Context, cfg Tracing, log *slog.Logger) (t tracer, 
 		return nil, func() {}, nil
 	}
 	if openExporter == nil {
-		return nil, nil, errors.New(withoutTracing)
+		return nil, nil, errors.New("this seqgate was built without tracing")
 	}
 	t, endExport, err := openExporter(ctx, cfg.Ratio, log)
 	if err != nil || t == nil {
@@ -48,17 +42,4 @@ func openTracing(ctx context.Context, cfg Tracing, log *slog.Logger) (t tracer, 
 			log.Warn("the last spans not exported", "err", err)
 		}
 	}, nil
-}
-
-const withoutTracing = "this seqgate was built without tracing: build it with go build -tags otel ./cmd/seqgate, or leave tracing.ratio out"
-
-// ratio reads a share.
-func (r *configReader) ratio(v value) float64 {
-	n, err := strconv.ParseFloat(v.node.Value, 64)
-	if err != nil || !(n >= 0 && n <= 1) { // not NaN
-		r.fail(v, "%q is no share: write a number from 0 to 1, such as 0.01", v.node.Value)
-	} else if n > 0 && openExporter == nil {
-		r.fail(v, withoutTracing)
-	}
-	return n
 }

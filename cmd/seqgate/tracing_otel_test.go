@@ -73,7 +73,7 @@ func serveTraced(t *testing.T, dsn string, direct *sql.DB, spans *spanCollector)
 	t.Cleanup(server.Close)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
 
-	cfg, err := UpstreamConfig(dsn, env(map[string]string{"SEQGATE_TRACING_RATIO": "1", "SEQGATE_LISTEN": "127.0.0.1:0"}))
+	cfg, err := loader(env(map[string]string{"SEQGATE_TRACING_RATIO": "1", "SEQGATE_LISTEN": "127.0.0.1:0"})).Upstream(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // A seqgate that cannot trace says so, by the file and at the start.
 func TestTracingIsABuildChoice(t *testing.T) {
 	path := writeFile(t, "seqgate.yaml", "keyspaces: {main: {shards: {\"-\": \"app:app@tcp(127.0.0.1:3306)/main\"}}}\ntracing: {ratio: 0.01}\n")
-	_, err := LoadConfig(path, env(nil))
+	_, err := loader(env(nil)).Load(path)
 	if err == nil || !strings.Contains(err.Error(), "seqgate.yaml:2:18: tracing.ratio: this seqgate was built without tracing: build it with go build -tags otel") {
 		t.Errorf("got %v, want an error that says how to build it", err)
 	}
@@ -22,7 +22,7 @@ func TestTracingIsABuildChoice(t *testing.T) {
 func TestTracingRatio(t *testing.T) {
 	for _, ratio := range []string{"-0.1", "1.1", "NaN", "often"} {
 		path := writeFile(t, "seqgate.yaml", "keyspaces: {main: {shards: {\"-\": \"app:app@tcp(127.0.0.1:3306)/main\"}}}\ntracing: {ratio: "+ratio+"}\n")
-		if _, err := LoadConfig(path, env(nil)); err == nil || !strings.Contains(err.Error(), "is no share: write a number from 0 to 1") {
+		if _, err := loader(env(nil)).Load(path); err == nil || !strings.Contains(err.Error(), "is no share: write a number from 0 to 1") {
 			t.Errorf("ratio %s: got %v", ratio, err)
 		}
 	}

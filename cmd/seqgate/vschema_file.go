@@ -24,7 +24,7 @@ type vschemaFile struct {
 	loaded, failed atomic.Int64 // reloads
 
 	mu    sync.Mutex // one reload or edit at a time; guards what follows
-	files readFiles  // as they were read last, whether they were right or not
+	files Files      // as they were read last, whether they were right or not
 	takes vschemaTaker
 }
 
@@ -54,10 +54,10 @@ func (f *vschemaFile) counts() admin.Reloads {
 func (f *vschemaFile) reload(asked bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.path == "" || !asked && !f.files.changed() {
+	if f.path == "" || !asked && !f.files.Changed() {
 		return
 	}
-	v, files, err := readVSchema(f.path)
+	v, files, err := ReadVSchema(f.path)
 	f.files = files
 	if err == nil {
 		err = f.set(v)
@@ -73,7 +73,7 @@ func (f *vschemaFile) reload(asked bool) {
 
 // set puts a vschema into force. f.mu is held.
 func (f *vschemaFile) set(v *vschema.VSchema) error {
-	if err := checkCounters(v); err != nil {
+	if err := CheckCounters(v); err != nil {
 		return inFile(f.path, err)
 	}
 	if err := f.takes.SetVSchema(v); err != nil {
@@ -115,20 +115,19 @@ func (f *vschemaFile) alter(_ context.Context, edit vschema.Edit) error {
 		return err
 	}
 	defer unlock()
-	data, err := readRegular(path, maxVSchema)
+	data, err := VSchemaText(path)
 	if err != nil {
 		return err
 	}
 	if data, err = edit.Apply(data); err != nil {
 		return err
 	}
-	files := readFiles{readFile{path: f.path}: data}
-	v, err := files.parse(f.path, data)
+	v, files, err := ParseVSchema(f.path, data)
 	if err == nil {
 		err = f.takes.CheckVSchema(v)
 	}
 	if err == nil {
-		err = checkCounters(v)
+		err = CheckCounters(v)
 	}
 	if err != nil {
 		return err

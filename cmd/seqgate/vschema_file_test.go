@@ -167,7 +167,7 @@ func TestAlterVSchemaFile(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if loaded, _, err := readVSchema(v.file); err != nil {
+	if loaded, _, err := ReadVSchema(v.file); err != nil {
 		t.Error(err)
 	} else if k, _ := loaded.Keyspace("main"); len(k.Tables()) != 3+8 {
 		t.Errorf("%d tables in the file, want %d", len(k.Tables()), 3+8)
@@ -202,7 +202,7 @@ func (a *takesAll) SetVSchema(v *vschema.VSchema) error {
 
 func newVSchemaFileAt(t *testing.T, path string, takes vschemaTaker) *vschemaFile {
 	t.Helper()
-	v, files, err := readVSchema(path)
+	v, files, err := ReadVSchema(path)
 	if err != nil {
 		t.Fatal(err)
 	}

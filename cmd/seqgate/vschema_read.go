@@ -3,17 +3,19 @@ package main
 import (
 	"bytes"
 	"path/filepath"
+	"time"
 
+	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// readFiles is what files held when they were read; nil for one that could not be read.
-type readFiles map[readFile][]byte
+// Files is what files held when they were read; nil for one that could not be read.
+type Files map[readFile][]byte
 
 // readFile is a vschema, or with a folder a file in it that one of its vindexes names.
 type readFile struct{ folder, path string }
 
-func (f readFiles) read(file readFile) ([]byte, error) {
+func (f Files) read(file readFile) ([]byte, error) {
 	data, err := file.read()
 	f[file] = data
 	return data, err
@@ -26,9 +28,9 @@ func (file readFile) read() ([]byte, error) {
 	return readWithin(file.folder, file.path, maxVindexFile)
 }
 
-// changed reports whether any file holds something else now.
-func (f readFiles) changed() bool {
-	now := readFiles{}
+// Changed reports whether any file holds something else now.
+func (f Files) Changed() bool {
+	now := Files{}
 	for file, data := range f {
 		if current, err := now.read(file); !bytes.Equal(current, data) || (err == nil) != (data != nil) {
 			return true
@@ -37,10 +39,10 @@ func (f readFiles) changed() bool {
 	return false
 }
 
-// readVSchema reads a vschema and the files that its vindexes name, which are in its folder. files has all of them. The
-// error is a vschema.Errors.
-func readVSchema(path string) (v *vschema.VSchema, files readFiles, err error) {
-	files = readFiles{}
+// ReadVSchema reads a vschema and the files that its vindexes name, which are in its folder. files has all of them, also with
+// an error, which is a [vschema.Errors].
+func ReadVSchema(path string) (v *vschema.VSchema, files Files, err error) {
+	files = Files{}
 	data, err := files.read(readFile{path: path})
 	if err != nil {
 		return nil, files, vschema.Errors{{File: path, Message: readError(err)}}
@@ -49,8 +51,17 @@ func readVSchema(path string) (v *vschema.VSchema, files readFiles, err error) {
 	return v, files, err
 }
 
-// parse is readVSchema of a text that is to be in the file.
-func (f readFiles) parse(path string, data []byte) (*vschema.VSchema, error) {
+// VSchemaText returns what the file of a vschema holds, as ReadVSchema reads it: at most 64 MiB of a regular file.
+func VSchemaText(path string) ([]byte, error) { return readRegular(path, maxVSchema) }
+
+// ParseVSchema is ReadVSchema of a text that is to be in the file.
+func ParseVSchema(path string, data []byte) (*vschema.VSchema, Files, error) {
+	files := Files{readFile{path: path}: data}
+	v, err := files.parse(path, data)
+	return v, files, err
+}
+
+func (f Files) parse(path string, data []byte) (*vschema.VSchema, error) {
 	read := func(name string) ([]byte, error) { return f.read(readFile{filepath.Dir(path), name}) }
 	v, err := vschema.Loader{Read: read, CheckGenerator: checkGenerator, Counter: redisServer}.Load(path, data)
 	if err != nil {
@@ -60,4 +71,12 @@ func (f readFiles) parse(path string, data []byte) (*vschema.VSchema, error) {
 		return nil, unserved
 	}
 	return v, nil
+}
+
+// checkGenerator is [generate.Check] at the time of loading.
+func checkGenerator(g *vschema.Generator) []*vschema.ParamError {
+	if g.Type == vschema.Redis {
+		return checkRedisURL(g.Segments)
+	}
+	return generate.Check(g, time.Now())
 }

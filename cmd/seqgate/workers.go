@@ -23,7 +23,7 @@ var leaserKinds = map[string]openLeaser{}
 
 // openGenerators gives what makes ids without a sequence; end ends the connections of its worker ids, after its Close.
 func openGenerators(cfg *Config, log *slog.Logger) (set *generate.Set, end func() error, err error) {
-	lease := cfg.WorkerIDs.lease()
+	lease := leaseConfig(cfg.WorkerIDs)
 	lease.Address, lease.Logger = cfg.Advertise, log
 	lease.Generator = snowflake.Config{Timeout: cfg.Sequences.Timeout}
 	workers, end, err := openWorkers(cfg, lease)
@@ -33,8 +33,8 @@ func openGenerators(cfg *Config, log *slog.Logger) (set *generate.Set, end func(
 	return generate.New(generate.Config{Workers: workers, Dir: cfg.WorkerIDs.Dir, Lease: lease}), end, nil
 }
 
-// lease is how worker ids are leased.
-func (w WorkerIDs) lease() worker.Config {
+// leaseConfig is how worker ids are leased.
+func leaseConfig(w WorkerIDs) worker.Config {
 	return worker.Config{Least: w.Least, Lease: w.Lease, Quarantine: cmp.Or(w.Quarantine, -1), MaxSkew: w.MaxSkew} // there 0 is the default
 }
 
@@ -45,14 +45,14 @@ func openWorkers(cfg *Config, lease worker.Config) (workers *generate.Workers, e
 	switch {
 	case w.Static != nil:
 		return generate.StaticWorkers(*w.Static, w.Dir, lease), none, nil
-	case w.Store != storeTable:
+	case w.Store != TableStore:
 		leaser, end, err := leaserKinds[w.Store](w.WorkerStore)
 		if err != nil {
 			return nil, nil, fmt.Errorf("worker ids in %s: %w", w.Store, err)
 		}
 		return &generate.Workers{From: w.Store, Leaser: leaser, Lease: lease}, end, nil
 	}
-	k, ok := cfg.workerKeyspace()
+	k, ok := cfg.WorkerKeyspace()
 	if !ok {
 		return nil, none, nil
 	}
@@ -100,45 +100,9 @@ func closeGenerators(ctx context.Context, set *generate.Set, log *slog.Logger) {
 	}
 }
 
-// workerKeyspace is the keyspace whose server has the table of worker ids.
-func (c *Config) workerKeyspace() (Keyspace, bool) {
-	if c.WorkerIDs.Keyspace != "" {
-		return c.Keyspace(c.WorkerIDs.Keyspace)
-	}
-	return c.centralKeyspace()
-}
-
-// centralKeyspace is the keyspace on whose server all seqgates meet: the default one, or else the first that is unsharded.
-func (c *Config) centralKeyspace() (Keyspace, bool) {
-	if k, ok := c.Keyspace(c.DefaultKeyspace); ok && !k.Sharded() {
-		return k, true
-	}
-	for _, k := range c.Keyspaces {
-		if !k.Sharded() {
-			return k, true
-		}
-	}
-	return Keyspace{}, false
-}
-
-// leasesWorkers says whether generators of the vschema lease their worker ids in a table, and in which keyspace it is.
-func (c *Config) leasesWorkers() (Keyspace, bool) {
-	if c.VSchema == nil || c.WorkerIDs.Static != nil || c.WorkerIDs.Store != storeTable {
-		return Keyspace{}, false
-	}
-	for _, k := range c.VSchema.Keyspaces() {
-		for _, g := range k.Generators() {
-			if g.Type == vschema.Snowflake && g.Snowflake.Worker == nil {
-				return c.workerKeyspace()
-			}
-		}
-	}
-	return Keyspace{}, false
-}
-
 // makeWorkers makes the table of worker ids if it is used and missing. It reports whether it is used.
 func (s seeder) makeWorkers(ctx context.Context) (used bool, err error) {
-	k, used := s.cluster.cfg.leasesWorkers()
+	k, used := s.cluster.cfg.LeasesWorkers()
 	if !used {
 		return false, nil
 	}

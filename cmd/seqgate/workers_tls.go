@@ -10,9 +10,9 @@ import (
 	"os"
 )
 
-// tls is the client's side of TLS to where worker ids are kept, nil when no file is given for it. Without CA the servers'
+// workerTLS is the client's side of TLS to where worker ids are kept, nil when no file is given for it. Without CA the servers'
 // certificates must be signed by somebody whom the system trusts.
-func (s WorkerStore) tls() (*tls.Config, error) {
+func workerTLS(s WorkerStore) (*tls.Config, error) {
 	switch {
 	case s.CA == "" && s.Cert == "" && s.Key == "":
 		return nil, nil

@@ -12,7 +12,7 @@ func init() { leaserKinds["zookeeper"] = openZooKeeper }
 
 // openZooKeeper is the [openLeaser] of ZooKeeper.
 func openZooKeeper(cfg WorkerStore) (func(generate.WorkerIDs) (worker.Leaser, error), func() error, error) {
-	secure, err := cfg.tls()
+	secure, err := workerTLS(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
