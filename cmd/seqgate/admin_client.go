@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -46,7 +47,7 @@ func (s *adminSource) open() (*adminClient, error) {
 	if s.addr == "" {
 		file = cmp.Or(file, os.Getenv("SEQGATE_CONFIG"))
 	}
-	at := Admin{Password: os.Getenv("SEQGATE_ADMIN_PASSWORD")}
+	at := config.Admin{Password: os.Getenv("SEQGATE_ADMIN_PASSWORD")}
 	if file != "" {
 		cfg, faults, err := loader(os.Getenv).LoadTolerantly(file)
 		if err != nil {
@@ -89,13 +90,13 @@ func about(faults vschema.Errors, keys string) error {
 
 // atAddress returns a with an address from a flag. One that begins with a scheme says whether it is encrypted; else that is
 // as configured.
-func atAddress(a Admin, addr string) Admin {
+func atAddress(a config.Admin, addr string) config.Admin {
 	if strings.HasPrefix(addr, "/") {
 		addr = "unix:" + addr
 	}
 	a.Listen = addr
 	if strings.Contains(addr, "://") {
-		a.TLS = CertificateFiles{}
+		a.TLS = config.CertificateFiles{}
 	}
 	return a
 }
@@ -110,7 +111,7 @@ type adminClient struct {
 
 // newAdminClient reaches an address of the configuration, or one that begins with http:// or https://. The configuration's own has
 // to show the certificate of the configuration, others one that the system trusts for their names.
-func newAdminClient(at Admin) (*adminClient, error) {
+func newAdminClient(at config.Admin) (*adminClient, error) {
 	transport := &http.Transport{DisableKeepAlives: true}
 	c := &adminClient{addr: at.Listen, password: at.Password, http: &http.Client{Transport: transport}, transport: transport}
 	scheme, host, ok := strings.Cut(at.Listen, "://")

@@ -250,7 +250,10 @@ func TestAPIDocs(t *testing.T) {
 	if !found || !ended {
 		t.Fatal("docs/api.md shows no configuration")
 	}
-	c := loadText(t, mainKeyspace+shown, map[string]string{"BATCH_TOKEN": apiSecret})
+	c, err := loader(env(map[string]string{"BATCH_TOKEN": apiSecret})).Load(writeFile(t, "c.yaml", mainKeyspace+shown))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(c.API.Tokens) != 1 || c.API.Tokens[0].Rate != 100 || c.API.Listen != "127.0.0.1:3309" {
 		t.Errorf("docs/api.md configures %+v", c.API)
 	}

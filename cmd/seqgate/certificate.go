@@ -16,13 +16,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy/admin"
 )
 
 // certificates is TLS towards clients. Its files are read again while seqgate
 // runs, so that certificates can be renewed without a restart.
 type certificates struct {
-	files   CertificateFiles
+	files   config.CertificateFiles
 	log     *slog.Logger
 	current atomic.Pointer[tls.Config]
 	tried   [3][]byte // what the files held when they were read last
@@ -31,7 +33,7 @@ type certificates struct {
 }
 
 // newCertificates reads the files; key is that of a generated certificate.
-func newCertificates(files CertificateFiles, key *rsa.PrivateKey, log *slog.Logger) (*certificates, error) {
+func newCertificates(files config.CertificateFiles, key *rsa.PrivateKey, log *slog.Logger) (*certificates, error) {
 	c := &certificates{files: files, log: log}
 	var err error
 	if c.tried, err = readCertificates(files); err != nil {
@@ -53,8 +55,8 @@ func newCertificates(files CertificateFiles, key *rsa.PrivateKey, log *slog.Logg
 }
 
 // newAdminCertificates reads the files for the admin address; nil for plain HTTP.
-func newAdminCertificates(cfg Admin, log *slog.Logger) (*certificates, error) {
-	if cfg.Listen == "" || cfg.TLS == (CertificateFiles{}) {
+func newAdminCertificates(cfg config.Admin, log *slog.Logger) (*certificates, error) {
+	if cfg.Listen == "" || cfg.TLS == (config.CertificateFiles{}) {
 		return nil, nil
 	}
 	return newCertificates(cfg.TLS, nil, log.With("for", "admin"))
@@ -86,7 +88,7 @@ func bothCounts(a, b *certificates) func() admin.Reloads {
 // reload takes files that have changed. Those that are broken, or of which one
 // is still to follow, change nothing; it is told once.
 func (c *certificates) reload(asked bool) {
-	if c == nil || c.files == (CertificateFiles{}) {
+	if c == nil || c.files == (config.CertificateFiles{}) {
 		return
 	}
 	read, err := readCertificates(c.files)
@@ -113,7 +115,7 @@ func (c *certificates) reload(asked bool) {
 }
 
 // readCertificates reads the files; one that cannot be read is empty.
-func readCertificates(f CertificateFiles) (read [3][]byte, err error) {
+func readCertificates(f config.CertificateFiles) (read [3][]byte, err error) {
 	for i, path := range []string{f.Cert, f.Key, f.ClientCA} {
 		if path == "" {
 			continue
@@ -135,7 +137,7 @@ func sameFiles(a, b [3][]byte) bool {
 }
 
 // parseCertificates makes the configuration of what the files hold.
-func parseCertificates(f CertificateFiles, read [3][]byte) (*tls.Config, error) {
+func parseCertificates(f config.CertificateFiles, read [3][]byte) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if f.Cert != "" {
 		pair, err := tls.X509KeyPair(read[0], read[1])

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -54,7 +55,7 @@ func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err erro
 // checker compares the servers with the files and prints a line for each finding.
 type checker struct {
 	strict           bool // servers have to be there
-	cfg              *Config
+	cfg              *config.Config
 	cluster          *cluster
 	servers          servers // those that were reached
 	out              io.Writer

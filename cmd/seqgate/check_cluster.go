@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/seqgate/seqgate/internal/config"
 )
 
 // checkClusters says what does not go with clusters of several writers, on every server that was reached.
@@ -50,7 +52,7 @@ type clusterFault struct {
 	text  string
 }
 
-func clusterFaults(cfg *Config, s *server, cluster clusterState) (faults []clusterFault) {
+func clusterFaults(cfg *config.Config, s *server, cluster clusterState) (faults []clusterFault) {
 	if cluster.increment != "1" {
 		faults = append(faults, clusterFault{text: fmt.Sprintf("auto_increment_increment is %s, which Galera and Group Replication set for writers of their own ids: "+
 			"rows that are inserted past seqgate get ids that far apart, and clients that reckon with it expect that of all; set it to 1 where all rows come through seqgate "+
@@ -59,7 +61,7 @@ func clusterFaults(cfg *Config, s *server, cluster clusterState) (faults []clust
 	if !cluster.galera {
 		return faults
 	}
-	if cfg.Transactions == TransactionsXA && s.shard != "" {
+	if cfg.Transactions == config.TransactionsXA && s.shard != "" {
 		faults = append(faults, clusterFault{true, "transactions: xa cannot work here: Galera (wsrep_on) refuses XA with error 1235; set transactions: in_order"})
 	}
 	if skipsIn(cfg, s.keyspace) {
@@ -73,7 +75,7 @@ func clusterFaults(cfg *Config, s *server, cluster clusterState) (faults []clust
 }
 
 // skipsIn reports whether a sequence of a keyspace has a failover_skip.
-func skipsIn(cfg *Config, keyspace string) bool {
+func skipsIn(cfg *config.Config, keyspace string) bool {
 	if cfg.Sequences.FailoverSkip > 0 {
 		return true
 	}

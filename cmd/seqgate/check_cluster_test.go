@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -12,21 +14,21 @@ func TestClusterFaults(t *testing.T) {
 	galera := clusterState{galera: true, increment: "1"}
 	for _, tt := range []struct {
 		name    string
-		cfg     Config
+		cfg     config.Config
 		shard   string
 		cluster clusterState
 		want    string // the begin of the only text; "" for none
 		fails   bool
 	}{
-		{"nothing", Config{}, "-80", galera, "", false},
-		{"xa", Config{Transactions: TransactionsXA}, "-80", galera, "transactions: xa cannot work here", true},
-		{"xa beside", Config{Transactions: TransactionsXA}, "", galera, "", false},
-		{"xa elsewhere", Config{Transactions: TransactionsXA}, "-80", clusterState{increment: "1"}, "", false},
-		{"skip", Config{Sequences: Sequences{FailoverSkip: 5}}, "", galera, "failover_skip makes no sense", false},
-		{"skip of one sequence", Config{Sequences: Sequences{Overrides: map[string]SequenceOverride{"main.s": {FailoverSkip: 5}}}}, "", galera, "failover_skip makes no sense", false},
-		{"skip of another keyspace's", Config{Sequences: Sequences{Overrides: map[string]SequenceOverride{"other.s": {FailoverSkip: 5}}}}, "", galera, "", false},
-		{"skip elsewhere", Config{Sequences: Sequences{FailoverSkip: 5}}, "", clusterState{increment: "1"}, "", false},
-		{"increment", Config{}, "", clusterState{increment: "7"}, "auto_increment_increment is 7", false},
+		{"nothing", config.Config{}, "-80", galera, "", false},
+		{"xa", config.Config{Transactions: config.TransactionsXA}, "-80", galera, "transactions: xa cannot work here", true},
+		{"xa beside", config.Config{Transactions: config.TransactionsXA}, "", galera, "", false},
+		{"xa elsewhere", config.Config{Transactions: config.TransactionsXA}, "-80", clusterState{increment: "1"}, "", false},
+		{"skip", config.Config{Sequences: config.Sequences{FailoverSkip: 5}}, "", galera, "failover_skip makes no sense", false},
+		{"skip of one sequence", config.Config{Sequences: config.Sequences{Overrides: map[string]config.SequenceOverride{"main.s": {FailoverSkip: 5}}}}, "", galera, "failover_skip makes no sense", false},
+		{"skip of another keyspace's", config.Config{Sequences: config.Sequences{Overrides: map[string]config.SequenceOverride{"other.s": {FailoverSkip: 5}}}}, "", galera, "", false},
+		{"skip elsewhere", config.Config{Sequences: config.Sequences{FailoverSkip: 5}}, "", clusterState{increment: "1"}, "", false},
+		{"increment", config.Config{}, "", clusterState{increment: "7"}, "auto_increment_increment is 7", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			faults := clusterFaults(&tt.cfg, &server{keyspace: "main", shard: tt.shard}, tt.cluster)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -23,12 +24,12 @@ func (c *checker) reached(name tableName) servers {
 }
 
 // checkSharding checks the shards of a keyspace and, on each that was reached, the tables that the vschema has there.
-func (c *checker) checkSharding(ctx context.Context, k Keyspace) {
+func (c *checker) checkSharding(ctx context.Context, k config.Keyspace) {
 	if !k.Sharded() {
 		return
 	}
 	c.checkSameDatabase(k)
-	if c.cfg.Transactions == TransactionsXA {
+	if c.cfg.Transactions == config.TransactionsXA {
 		c.checkRecovery(ctx, k)
 	}
 	var names []string
@@ -42,8 +43,8 @@ func (c *checker) checkSharding(ctx context.Context, k Keyspace) {
 }
 
 // checkSameDatabase finds two shards that are one database: every row there would be found twice.
-func (c *checker) checkSameDatabase(k Keyspace) {
-	first := map[string]Shard{}
+func (c *checker) checkSameDatabase(k config.Keyspace) {
+	first := map[string]config.Shard{}
 	for _, s := range k.Shards {
 		where := s.DSN.Addr + "/" + s.DSN.DBName
 		if other, ok := first[where]; ok {
@@ -56,7 +57,7 @@ func (c *checker) checkSameDatabase(k Keyspace) {
 
 // checkRecovery checks that seqgate's account may see the transactions which a seqgate has left prepared: MySQL 8.0 and later
 // want XA_RECOVER_ADMIN for that (MySQL manual, "XA Transaction SQL Statements").
-func (c *checker) checkRecovery(ctx context.Context, k Keyspace) {
+func (c *checker) checkRecovery(ctx context.Context, k config.Keyspace) {
 	for _, s := range c.servers.all(k.Name) {
 		rows, err := s.conn.QueryContext(ctx, "XA RECOVER")
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
@@ -83,7 +84,7 @@ type filled struct {
 }
 
 // bindings says what each sequence fills: by the vschema, or else by the convention in the servers' tables.
-func bindings(cfg *Config, ss servers) []binding {
+func bindings(cfg *config.Config, ss servers) []binding {
 	all := map[tableName][]filled{}
 	if cfg.VSchema != nil {
 		vschemaBindings(cfg, all)
@@ -102,7 +103,7 @@ func bindings(cfg *Config, ss servers) []binding {
 	return list
 }
 
-func vschemaBindings(cfg *Config, all map[tableName][]filled) {
+func vschemaBindings(cfg *config.Config, all map[tableName][]filled) {
 	for _, k := range cfg.VSchema.Keyspaces() {
 		for _, t := range k.Tables() {
 			if a := t.AutoIncrement; a != nil {

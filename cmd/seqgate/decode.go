@@ -12,6 +12,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence/snowflake"
 	"github.com/seqgate/seqgate/vschema"
@@ -25,7 +27,7 @@ without --layout it is explained by each known layout in which its time lies bet
 func runDecode(_ context.Context, args []string, stdout, _ io.Writer) error {
 	fs := newFlags("decode", "ID [--config FILE | --vschema FILE | --layout NAME] [--json]", decodeAbout, stdout)
 	layout := fs.String("layout", "", "explain the id by this `LAYOUT` only: "+strings.Join(layoutNames(), ", "))
-	config := fs.String("config", "", "explain the id by the generators of this configuration `FILE`'s vschema too")
+	file := fs.String("config", "", "explain the id by the generators of this configuration `FILE`'s vschema too")
 	schema := fs.String("vschema", "", "explain the id by the generators of this vschema `FILE` too")
 	asJSON := fs.Bool("json", false, "print JSON")
 	rest, err := parseArgs(fs, args)
@@ -39,7 +41,7 @@ func runDecode(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	generators, err := declaredGenerators(*config, *schema, *layout)
+	generators, err := declaredGenerators(*file, *schema, *layout)
 	if err != nil {
 		return err
 	}
@@ -54,19 +56,19 @@ func runDecode(_ context.Context, args []string, stdout, _ io.Writer) error {
 }
 
 // declaredGenerators gives the generators of a configuration's or a vschema's file, of which one may be given.
-func declaredGenerators(config, schema, layout string) (all []*vschema.Generator, err error) {
+func declaredGenerators(file, schema, layout string) (all []*vschema.Generator, err error) {
 	var v *vschema.VSchema
 	switch {
-	case config != "" && schema != "", (config != "" || schema != "") && layout != "":
+	case file != "" && schema != "", (file != "" || schema != "") && layout != "":
 		return nil, usagef("give one of --config, --vschema and --layout")
-	case config != "":
-		cfg, err := loader(os.Getenv).Load(config)
+	case file != "":
+		cfg, err := loader(os.Getenv).Load(file)
 		if err != nil {
 			return nil, err
 		}
 		v = cfg.VSchema
 	case schema != "":
-		if v, _, err = ReadVSchema(schema); err != nil {
+		if v, _, err = config.ReadVSchema(schema); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"net"
 	"text/template"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/internal/demoengine"
@@ -21,7 +23,7 @@ import (
 // transaction at a time, so that two shards of one engine would wait for each other.
 func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	fs := newFlags("demo", "[--listen ADDR] [--admin ADDR]", "Runs seqgate in front of embedded MySQL-compatible engines, with example tables in an unsharded and a sharded keyspace.", stdout)
-	listen := fs.String("listen", Default().Listen[0], "`ADDR` to listen on, host:port")
+	listen := fs.String("listen", config.Default().Listen[0], "`ADDR` to listen on, host:port")
 	admin := fs.String("admin", "", "`ADDR` of the status page, host:port; none by default")
 	if err := parseOnly(fs, args); err != nil {
 		return err
@@ -53,32 +55,32 @@ func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) (err 
 
 // demoConfig is the configuration of a seqgate in front of the engine of the keyspace main and those of the shards. The
 // engines have no row locks, so refills compare and swap.
-func demoConfig(listen, unsharded string, shards []string) (*Config, error) {
-	cfg := Default()
+func demoConfig(listen, unsharded string, shards []string) (*config.Config, error) {
+	cfg := config.Default()
 	cfg.Log.Format = "text" // for people, through a pipe too
 	cfg.Listen = []string{listen}
-	cfg.Users = []User{{Name: "root"}}
+	cfg.Users = []config.User{{Name: "root"}}
 	cfg.DefaultKeyspace = demoDatabase
-	cfg.Sequences.Refill = RefillCAS
+	cfg.Sequences.Refill = config.RefillCAS
 	var err error
 	if cfg.VSchema, err = vschema.Load("vschema.json", []byte(demoVSchema)); err != nil {
 		return nil, err
 	}
-	customer := Keyspace{Name: demoSharded}
+	customer := config.Keyspace{Name: demoSharded}
 	if customer.Layout, err = cfg.Declared(demoSharded).NewShards([]string{"-80", "80-"}); err != nil {
 		return nil, err
 	}
 	for i, addr := range shards {
 		customer.Shards = append(customer.Shards, demoShard(customer.Layout.Name(i), addr, demoSharded))
 	}
-	cfg.Keyspaces = []Keyspace{{Name: demoDatabase, Shards: []Shard{demoShard(WholeRange, unsharded, demoDatabase)}}, customer}
+	cfg.Keyspaces = []config.Keyspace{{Name: demoDatabase, Shards: []config.Shard{demoShard(config.WholeRange, unsharded, demoDatabase)}}, customer}
 	return cfg, nil
 }
 
-func demoShard(name, engine, database string) Shard {
+func demoShard(name, engine, database string) config.Shard {
 	dsn := mysql.NewConfig()
 	dsn.Net, dsn.Addr, dsn.User, dsn.DBName = "tcp", engine, demoengine.SequenceUser, database
-	return Shard{Name: name, DSN: dsn, Mode: TLSDisabled, SessionUser: "root"}
+	return config.Shard{Name: name, DSN: dsn, Mode: config.TLSDisabled, SessionUser: "root"}
 }
 
 // The keyspaces of the demo, which are also the names of their databases.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seqgate/seqgate/internal/config"
 )
 
 // A wrong call says what is wrong, and what was meant where that is near.
@@ -50,7 +52,7 @@ func TestWrongCalls(t *testing.T) {
 // Durations are as readable in JSON as in the text.
 func TestDurationsInJSON(t *testing.T) {
 	var out bytes.Buffer
-	newLogger(Log{Format: "json"}, &slog.LevelVar{}, &out).Info("x", "duration", 1500*time.Millisecond)
+	newLogger(config.Log{Format: "json"}, &slog.LevelVar{}, &out).Info("x", "duration", 1500*time.Millisecond)
 	if !strings.Contains(out.String(), `"duration":"1.5s"`) {
 		t.Errorf("got %s", out.String())
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
@@ -61,7 +62,7 @@ func runExplain(ctx context.Context, args []string, stdout, _ io.Writer) error {
 type planLine struct{ about, says string }
 
 // showPlan asks a seqgate of its own, in this process, which gives nobody an id.
-func showPlan(ctx context.Context, cfg *Config, database, statement string) (plan []planLine, err error) {
+func showPlan(ctx context.Context, cfg *config.Config, database, statement string) (plan []planLine, err error) {
 	log := slog.New(slog.DiscardHandler)
 	keyspaces, err := openKeyspaces(cfg)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -86,8 +88,8 @@ func (s *source) flags(fs *flag.FlagSet) {
 }
 
 // load reads the configuration. SEQGATE_CONFIG names the file when no flag does.
-func (s *source) load() (*Config, error) {
-	env := Environment{}
+func (s *source) load() (*config.Config, error) {
+	env := config.Environment{}
 	if file := env.Get("SEQGATE_CONFIG"); s.file == "" && s.upstream == "" {
 		s.file = file
 	}
@@ -101,7 +103,7 @@ func (s *source) load() (*Config, error) {
 	return cfg, nil
 }
 
-func (s *source) read(l Loader) (*Config, error) {
+func (s *source) read(l config.Loader) (*config.Config, error) {
 	switch {
 	case s.file != "" && s.upstream != "":
 		return nil, usagef("--config and --upstream together: give one")

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/redis/go-redis/v9"
 
 	"github.com/seqgate/seqgate/proxy"
@@ -111,7 +113,7 @@ func (c *checker) checkWorker(ctx context.Context, subject string, g *vschema.Ge
 		return "", false
 	case static != nil:
 		return fmt.Sprintf("worker %d", *static), c.checkStatic(ctx, subject, ids, ids.First+*static)
-	case w.Store != TableStore:
+	case w.Store != config.TableStore:
 		c.note(subject, "what is kept in %s is not checked", w.Store)
 		return "worker ids from " + w.Store, true
 	}
@@ -158,7 +160,7 @@ func (c *checker) checkStatic(ctx context.Context, subject string, ids generate.
 }
 
 // checkLeases tells who has the worker ids of a set, and how this host's clock is.
-func (c *checker) checkLeases(ctx context.Context, subject string, k Keyspace, ids generate.WorkerIDs) {
+func (c *checker) checkLeases(ctx context.Context, subject string, k config.Keyspace, ids generate.WorkerIDs) {
 	s := c.servers.of(k.Name)
 	if s == nil {
 		return // told already

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/redis/go-redis/v9"
 
 	seqredis "github.com/seqgate/seqgate/sequence/redis"
@@ -17,7 +19,7 @@ func datePrefix(p *vschema.SegmentParams) seqredis.Prefix {
 }
 
 // fitsSkip returns why the guard of ids with a date could not go on after a failover: it skips within a day or an hour.
-func fitsSkip(p *vschema.SegmentParams, guard SequenceOverride) error {
+func fitsSkip(p *vschema.SegmentParams, guard config.SequenceOverride) error {
 	if p.TimePrefix == "" || float64(guard.FailoverSkip) < math.Pow10(int(p.Digits)) {
 		return nil
 	}
@@ -27,7 +29,7 @@ func fitsSkip(p *vschema.SegmentParams, guard SequenceOverride) error {
 
 // openCounter prepares the connection to a counter of Redis.
 func openCounter(p *vschema.SegmentParams) (*redis.Client, error) {
-	options, err := RedisOptions(p)
+	options, err := config.RedisOptions(p)
 	if err != nil {
 		return nil, err
 	}

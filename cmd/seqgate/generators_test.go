@@ -20,42 +20,7 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/sequence/snowflake"
 	"github.com/seqgate/seqgate/sequence/worker"
-	"github.com/seqgate/seqgate/vschema"
 )
-
-// Params that only the time and the layouts show to be wrong are told by file and line, with all else that is.
-func TestGeneratorErrors(t *testing.T) {
-	text := fmt.Sprintf(`{"keyspaces": {"main": {"generators": {
-		"ended": {"type": "snowflake", "params": {"layout": "uid_generator_2016"}},
-		"future": {"type": "snowflake", "params": {"layout": "twitter", "epoch": %q}},
-		"unknown": {"type": "snowflake", "params": {"layout": "twiter"}},
-		"zone": {"type": "snowflake", "params": {"layout": "twitter", "zone": 32, "worker": 32}},
-		"no_zone": {"type": "snowflake", "params": {"layout": "leaf", "zone": "eu"}},
-		"bound": {"type": "snowflake", "params": {"layout": "js53", "start_bound": 1000}},
-		"fits": {"type": "snowflake", "params": {"layout": "js53"}}
-	}, "tables": {"t": {"auto_increment": {"column": "id", "generator": "none"}}}}}}`, time.Now().Add(48*time.Hour).Format(time.DateOnly))
-	path := writeFile(t, "vschema.json", text)
-	_, _, err := ReadVSchema(path)
-	var errs vschema.Errors
-	if !errors.As(err, &errs) {
-		t.Fatalf("got %v, want errors", err)
-	}
-	for i, want := range []string{
-		`:2:55: keyspaces.main.generators.ended.params.layout: sequence exhausted: the 28 time bits of layout "uid_generator_2016" ended at 2024-11-20`,
-		`:3:76: keyspaces.main.generators.future.params.epoch: invalid snowflake layout "twitter": its epoch, `,
-		`:4:57: keyspaces.main.generators.unknown.params.layout: there is no layout "twiter": did you mean "twitter"?`,
-		`:5:73: keyspaces.main.generators.zone.params.zone: zone 32: layout "twitter" has 0 to 31`,
-		`:5:87: keyspaces.main.generators.zone.params.worker: worker 32: layout "twitter" has 0 to 31`,
-		`:6:73: keyspaces.main.generators.no_zone.params.zone: layout "leaf" has no zone: leave it out`,
-		`:7:44: keyspaces.main.generators.bound.params: invalid snowflake layout "js53": a start bound of 1000: take 2 to 128, or 0 for a quarter of that`,
-		`:9:70: keyspaces.main.tables.t.auto_increment.generator: there is no generator "none"`,
-	} {
-		if i >= len(errs) || !strings.Contains(errs[i].Error(), want) {
-			t.Errorf("error %d: got\n%v\nwant one with %s", i, errs, want)
-			break
-		}
-	}
-}
 
 func TestCheckGenerators(t *testing.T) {
 	soon := time.Now().AddDate(-8, 0, 0).UTC()

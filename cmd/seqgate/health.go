@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/seqgate/seqgate/internal/config"
 )
 
 const healthAbout = `Asks a running seqgate whether it takes clients, for the health checks of containers and services: exit code 0 if it does,
@@ -38,7 +40,7 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	at, listen := atAddress(Admin{}, *addr), ""
+	at, listen := atAddress(config.Admin{}, *addr), ""
 	if *addr == "" {
 		var err error
 		if at, listen, err = healthAddresses(cmp.Or(*file, os.Getenv("SEQGATE_CONFIG")), os.Getenv); err != nil {
@@ -67,9 +69,9 @@ var errNoAdmin = errors.New("the configuration has neither an admin address nor 
 
 // askHealth asks at the admin address. The certificate is not verified: nothing secret is sent, and one that is just renewed, or
 // whose files are broken, does not make seqgate ill.
-func askHealth(ctx context.Context, at Admin, page string) error {
+func askHealth(ctx context.Context, at config.Admin, page string) error {
 	if at.TLS.Cert != "" {
-		at = Admin{Listen: "https://" + reachable(at.Listen)}
+		at = config.Admin{Listen: "https://" + reachable(at.Listen)}
 	}
 	at.Password = ""
 	client, err := newAdminClient(at)
@@ -83,7 +85,7 @@ func askHealth(ctx context.Context, at Admin, page string) error {
 
 // healthAddresses gives the admin address of a configuration, an empty one for none, and the first one for clients. Other mistakes in
 // it, and variables that only seqgate itself is given, do not matter.
-func healthAddresses(file string, getenv func(string) string) (at Admin, listen string, err error) {
+func healthAddresses(file string, getenv func(string) string) (at config.Admin, listen string, err error) {
 	if file == "" {
 		return at, "", usagef("no configuration: give --config FILE or --admin ADDR")
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -12,7 +14,7 @@ import (
 type oldRedis struct{ client *redis.Client }
 
 func openRedis(ctx context.Context, url string) (oldSystem, error) {
-	options, err := ParseRedisURL(url)
+	options, err := config.ParseRedisURL(url)
 	if err != nil {
 		return nil, usagef("--from: %w", err)
 	}

@@ -3,9 +3,11 @@ package main
 import (
 	"maps"
 	"slices"
+
+	"github.com/seqgate/seqgate/internal/config"
 )
 
 // loader reads configurations for what this binary was built with.
-func loader(getenv func(string) string) Loader {
-	return Loader{Getenv: getenv, WorkerStores: slices.Collect(maps.Keys(leaserKinds)), Tracing: openExporter != nil}
+func loader(getenv func(string) string) config.Loader {
+	return config.Loader{Getenv: getenv, WorkerStores: slices.Collect(maps.Keys(leaserKinds)), Tracing: openExporter != nil}
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"sync"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/sequence"
 )
 
 // keepHistory keeps the last hour for the status page until stop is called; nothing without an admin address.
-func keepHistory(ctx context.Context, cfg Admin, server *proxy.Server, sequences *sequence.Registry) (_ *admin.History, stop func()) {
+func keepHistory(ctx context.Context, cfg config.Admin, server *proxy.Server, sequences *sequence.Registry) (_ *admin.History, stop func()) {
 	if cfg.Listen == "" {
 		return nil, func() {}
 	}
@@ -36,7 +38,7 @@ func sessionStatuses(server *proxy.Server) func(context.Context, int) ([]admin.S
 }
 
 // adminServers gives where the shards are.
-func adminServers(cfg *Config) (all []admin.Server) {
+func adminServers(cfg *config.Config) (all []admin.Server) {
 	for _, k := range cfg.Keyspaces {
 		for _, s := range k.Shards {
 			all = append(all, admin.Server{Keyspace: k.Name, Shard: s.Name, Addr: s.DSN.Addr, Database: s.DSN.DBName})

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/chromedp/chromedp"
 
 	"github.com/seqgate/seqgate/internal/browsertest"
@@ -135,45 +137,17 @@ func ask(t *testing.T, addr, path, password string) (status int, body string) {
 
 func TestAdminIsOpen(t *testing.T) {
 	for _, test := range []struct {
-		admin Admin
+		admin config.Admin
 		want  bool
 	}{
-		{Admin{}, false}, {Admin{Listen: "127.0.0.1:1"}, false}, {Admin{Listen: "[::1]:1"}, false}, {Admin{Listen: "localhost:1"}, false},
-		{Admin{Listen: ":1"}, true}, {Admin{Listen: "0.0.0.0:1"}, true}, {Admin{Listen: "10.0.0.5:1"}, true}, {Admin{Listen: "host:1"}, true},
-		{Admin{Listen: "[::]:1"}, true}, {Admin{Listen: ":1", Password: "x"}, false},
+		{config.Admin{}, false}, {config.Admin{Listen: "127.0.0.1:1"}, false}, {config.Admin{Listen: "[::1]:1"}, false}, {config.Admin{Listen: "localhost:1"}, false},
+		{config.Admin{Listen: ":1"}, true}, {config.Admin{Listen: "0.0.0.0:1"}, true}, {config.Admin{Listen: "10.0.0.5:1"}, true}, {config.Admin{Listen: "host:1"}, true},
+		{config.Admin{Listen: "[::]:1"}, true}, {config.Admin{Listen: ":1", Password: "x"}, false},
 	} {
 		var log bytes.Buffer
 		warnOfOpen(test.admin, slog.New(slog.NewTextHandler(&log, nil)))
 		if got := strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), "set admin.password"); got != test.want {
 			t.Errorf("%+v: got the warning %q, want one: %v", test.admin, log.String(), test.want)
 		}
-	}
-}
-
-func TestAdminPassword(t *testing.T) {
-	const rest = "\nkeyspaces: {main: {shards: {\"-\": \"a:b@tcp(h:1)/main\"}}}\n"
-	environment := map[string]string{"PW": "from env"}
-	for text, want := range map[string]string{
-		"admin: {password: one}": "one", "admin: {password_env: PW}": "from env", "admin: {listen: ':1'}": "",
-		"admin: {password_file: " + writeFile(t, "pw", "from file\n") + "}": "from file",
-	} {
-		cfg, err := loader(env(environment)).Load(writeFile(t, "seqgate.yaml", text+rest))
-		if err != nil || cfg.Admin.Password != want {
-			t.Errorf("%s: got %+v, %v", text, cfg, err)
-		}
-	}
-	for text, want := range map[string]string{
-		"admin: {password: ''}":                                       "the password is empty: leave the key out",
-		"admin: {password_env: NONE}":                                 "the environment variable NONE is not set",
-		"admin: {password: TOPSECRET, password_env: PW}":              "more than one password: leave one of password, password_env",
-		"admin: {password_file: " + writeFile(t, "empty", "\n") + "}": "is empty: leave the key out",
-	} {
-		if _, err := loader(env(environment)).Load(writeFile(t, "seqgate.yaml", text+rest)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "TOPSECRET") {
-			t.Errorf("%s: got %v, want %q", text, err, want)
-		}
-	}
-	cfg, err := loader(env(map[string]string{"SEQGATE_ADMIN_PASSWORD": "two"})).Load(writeFile(t, "seqgate.yaml", "admin: {password: one}"+rest))
-	if err != nil || cfg.Admin.Password != "two" {
-		t.Errorf("the environment does not win: got %+v, %v", cfg, err)
 	}
 }

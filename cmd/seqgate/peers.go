@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/proxy"
@@ -23,7 +25,7 @@ import (
 
 // keyedSequences holds the keyed sequences of the process, each made on its first use.
 type keyedSequences struct {
-	cfg       *Config
+	cfg       *config.Config
 	keyspaces map[string]*proxy.Keyspace
 	log       *slog.Logger
 	peers     *peers
@@ -34,7 +36,7 @@ type keyedSequences struct {
 	closed bool
 }
 
-func newKeyedSequences(cfg *Config, keyspaces map[string]*proxy.Keyspace, log *slog.Logger) *keyedSequences {
+func newKeyedSequences(cfg *config.Config, keyspaces map[string]*proxy.Keyspace, log *slog.Logger) *keyedSequences {
 	return &keyedSequences{cfg: cfg, keyspaces: keyspaces, log: log, peers: newPeers(cfg),
 		open: map[sequence.Name]*keyed.Sequence{}}
 }
@@ -101,7 +103,7 @@ func (k *keyedSequences) close(ctx context.Context) error {
 }
 
 // advertised is where other seqgates reach this one; empty when they cannot.
-func advertised(c *Config, listeners []net.Listener) string {
+func advertised(c *config.Config, listeners []net.Listener) string {
 	if c.Advertise != "" {
 		return c.Advertise
 	}
@@ -116,14 +118,14 @@ func advertised(c *Config, listeners []net.Listener) string {
 // peers are the other seqgates, which hold the leases of other sections of keyed sequences. They are asked as by any
 // MySQL client, and known by proxy.PeerAttribute.
 type peers struct {
-	cfg *Config
+	cfg *config.Config
 
-	mu    sync.Mutex // guards what follows
-	first *User      // of the users; nil without any
+	mu    sync.Mutex   // guards what follows
+	first *config.User // of the users; nil without any
 	open  map[peer]*peerPool
 }
 
-func newPeers(cfg *Config) *peers {
+func newPeers(cfg *config.Config) *peers {
 	p := &peers{cfg: cfg, open: map[peer]*peerPool{}}
 	if len(cfg.Users) > 0 {
 		p.first = &cfg.Users[0]
@@ -241,7 +243,7 @@ func (p *peers) giveBack(db *peerPool) {
 
 // changeUsers has the peers asked as the first of these users from now on. Connections of another login are left: the
 // user may be gone from the others, too.
-func (p *peers) changeUsers(users []User) {
+func (p *peers) changeUsers(users []config.User) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.first == nil || len(users) == 0 || p.first.Name == users[0].Name && p.first.Password == users[0].Password {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/sequence"
@@ -27,11 +29,11 @@ type reloadedConfig struct {
 	loaded, failed atomic.Int64
 
 	mu      sync.Mutex
-	cfg     *Config // in force, but for what needs a restart
-	running Given   // what is in force
+	cfg     *config.Config // in force, but for what needs a restart
+	running config.Given   // what is in force
 }
 
-func (f *reloadedConfig) config() *Config {
+func (f *reloadedConfig) config() *config.Config {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.cfg
@@ -87,7 +89,7 @@ func (f *reloadedConfig) reloadAll() (admin.ReloadReport, error) {
 }
 
 // apply has the reloadable settings count. f.mu is held.
-func (f *reloadedConfig) apply(cfg *Config) error {
+func (f *reloadedConfig) apply(cfg *config.Config) error {
 	err := f.server.Change(proxy.Settings{
 		Users: proxyUsers(cfg.Users), MaxConnections: cfg.Limits.Connections, MaxUserConnections: cfg.Limits.PerUser,
 		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle, ReadTimeout: cfg.Timeouts.Read, WriteTimeout: cfg.Timeouts.Write,

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seqgate/seqgate/proxy/catalog"
@@ -26,7 +28,7 @@ type freeIDs struct {
 // least the AUTO_INCREMENT counter; 1 where there is nothing yet, and 0 for a sequence that fills nothing. A sequence that
 // starts there repeats no id that a row has, unless rows come past seqgate meanwhile. It changes nothing.
 // Columns that can hold no ids do not count.
-func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64, err error) {
+func firstFree(ctx context.Context, cfg *config.Config, name sequence.Name) (next int64, err error) {
 	k, ok := cfg.Keyspace(name.Keyspace)
 	if !ok {
 		return 0, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
@@ -38,7 +40,7 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 		}
 		dsn = dsn.Clone()
 		dsn.DBName = name.Database
-		cfg = &Config{Keyspaces: []Keyspace{{Name: k.Name, Shards: []Shard{{Name: WholeRange, DSN: dsn}}}}}
+		cfg = &config.Config{Keyspaces: []config.Keyspace{{Name: k.Name, Shards: []config.Shard{{Name: config.WholeRange, DSN: dsn}}}}}
 	}
 	c := newCluster(ctx, cfg)
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -54,7 +56,7 @@ func firstFree(ctx context.Context, cfg *Config, name sequence.Name) (next int64
 
 // spelled returns the name of a sequence as the vschema writes it, if that has it in another case only: to a server whose
 // names have no case it is the same.
-func spelled(cfg *Config, name tableName) tableName {
+func spelled(cfg *config.Config, name tableName) tableName {
 	if cfg.VSchema == nil {
 		return name
 	}

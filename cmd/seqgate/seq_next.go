@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -75,7 +77,7 @@ func (c *cluster) reserve(ctx context.Context, name tableName, n int64) (block s
 }
 
 // openStore opens a sequence's row, or its stripes.
-func openStore(cfg *Config, k Keyspace, name tableName) (store sequence.RowStore, closeStore func() error, err error) {
+func openStore(cfg *config.Config, k config.Keyspace, name tableName) (store sequence.RowStore, closeStore func() error, err error) {
 	o := cfg.Sequences.Of(name.keyspace, name.table)
 	if len(o.Stores) > 0 {
 		striped, closeStriped, err := openStriped(cfg, name, nil)

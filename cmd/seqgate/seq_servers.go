@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/seqgate/seqgate/internal/config"
 )
 
 // servers are those that were reached.
@@ -40,14 +42,14 @@ func (ss servers) close() error {
 // cluster is the servers of a configuration. Each is connected to when it is first asked for, so that a command about one
 // sequence needs no other servers than those of what it fills. It is safe for concurrent use.
 type cluster struct {
-	cfg  *Config
+	cfg  *config.Config
 	open map[string][]func() (*server, error) // by keyspace, one for each shard
 
 	mu     sync.Mutex // guards opened
 	opened servers
 }
 
-func newCluster(ctx context.Context, cfg *Config) *cluster {
+func newCluster(ctx context.Context, cfg *config.Config) *cluster {
 	c := &cluster{cfg: cfg, open: map[string][]func() (*server, error){}}
 	for _, k := range cfg.Keyspaces {
 		for _, shard := range k.Shards {
@@ -75,7 +77,7 @@ func (c *cluster) server(keyspace string) (*server, error) {
 }
 
 // unsharded finds a keyspace that sequences may be in.
-func (c *cluster) unsharded(name string) (Keyspace, error) {
+func (c *cluster) unsharded(name string) (config.Keyspace, error) {
 	k, err := c.keyspace(name)
 	if err == nil && k.Sharded() {
 		err = fmt.Errorf("keyspace %s is sharded: sequences are in unsharded keyspaces, each in one row", name)
@@ -112,7 +114,7 @@ func (c *cluster) serversOf(name tableName) (servers, error) {
 	return servers{s}, err
 }
 
-func (c *cluster) keyspace(name string) (Keyspace, error) {
+func (c *cluster) keyspace(name string) (config.Keyspace, error) {
 	k, ok := c.cfg.Keyspace(name)
 	if !ok {
 		return k, fmt.Errorf("keyspace %q is not configured", name)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -23,7 +25,7 @@ answer. A move that failed half-way is ended by calling it again.`
 
 // openStriped opens a sequence that lies on several servers; it does not connect yet. Its table lies in the database of
 // the keyspace on all of them. Servers that begin and cease to fail are logged to log; nil logs nothing.
-func openStriped(cfg *Config, name tableName, log *slog.Logger) (striped *sequence.Striped, closeAll func() error, err error) {
+func openStriped(cfg *config.Config, name tableName, log *slog.Logger) (striped *sequence.Striped, closeAll func() error, err error) {
 	o := cfg.Sequences.Of(name.keyspace, name.table)
 	var servers []sequence.StripeServer
 	closeAll = func() error {

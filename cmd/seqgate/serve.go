@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 
@@ -60,8 +62,8 @@ func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 // reverse: no new clients, statements in flight end, unused ids go back, pools
 // close. It calls ready with each address that accepts clients, and reads the vschema
 // and the files of certificates again at each signal of reload.
-func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.Writer, ready func(addr string)) (err error) {
-	if err := CheckCounters(cfg.VSchema); err != nil {
+func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, stderr io.Writer, ready func(addr string)) (err error) {
+	if err := config.CheckCounters(cfg.VSchema); err != nil {
 		return inFile(cfg.VSchemaFile, err)
 	}
 	level := &slog.LevelVar{}
@@ -194,7 +196,7 @@ func serve(ctx context.Context, cfg *Config, reload <-chan os.Signal, stderr io.
 
 // serveAdmin serves health and the state of sequences over HTTP, if that is
 // configured. It goes on while sessions drain, so that /readyz can tell.
-func serveAdmin(cfg Admin, handler http.Handler, shown *certificates, log *slog.Logger) (stop func() error, err error) {
+func serveAdmin(cfg config.Admin, handler http.Handler, shown *certificates, log *slog.Logger) (stop func() error, err error) {
 	if cfg.Listen == "" {
 		return func() error { return nil }, nil
 	}
@@ -235,7 +237,7 @@ const adminTimeout = 5 * time.Second
 const handBackTimeout = 2 * time.Second
 
 // newLogger gives the log, whose level may change.
-func newLogger(cfg Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
+func newLogger(cfg config.Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
 	level.Set(cfg.Level)
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationsAsText}
 	if cfg.Format == "json" || cfg.Format == "auto" && !isTerminal(w) {
@@ -264,7 +266,7 @@ func isTerminal(w io.Writer) bool {
 
 // openKeyspaces prepares the connections to each keyspace's server. None is
 // opened yet: a server that is away now may be there later.
-func openKeyspaces(cfg *Config) (map[string]*proxy.Keyspace, error) {
+func openKeyspaces(cfg *config.Config) (map[string]*proxy.Keyspace, error) {
 	keyspaces := make(map[string]*proxy.Keyspace)
 	for _, k := range cfg.Keyspaces {
 		shards := make([]*proxy.Keyspace, len(k.Shards))
@@ -285,7 +287,7 @@ func openKeyspaces(cfg *Config) (map[string]*proxy.Keyspace, error) {
 }
 
 // openShard prepares the connections to one shard's server.
-func openShard(keyspace string, shard Shard) (*proxy.Keyspace, error) {
+func openShard(keyspace string, shard config.Shard) (*proxy.Keyspace, error) {
 	db, err := openPool(shard.DSN)
 	if err != nil {
 		return nil, err
@@ -312,13 +314,13 @@ func openShard(keyspace string, shard Shard) (*proxy.Keyspace, error) {
 	return k, nil
 }
 
-func backendMode(m TLSMode) backend.TLSMode {
+func backendMode(m config.TLSMode) backend.TLSMode {
 	switch m {
-	case TLSDisabled:
+	case config.TLSDisabled:
 		return backend.TLSDisabled
-	case TLSAsClient:
+	case config.TLSAsClient:
 		return backend.TLSAsClient
-	case TLSPreferred:
+	case config.TLSPreferred:
 		return backend.TLSPreferred
 	}
 	return backend.TLSRequired
@@ -395,7 +397,7 @@ func lameduck(period time.Duration, failed <-chan error) {
 }
 
 // sequenceConfig gives how sequences behave.
-func sequenceConfig(cfg *Config, spans tracer, log *slog.Logger) sequence.Config {
+func sequenceConfig(cfg *config.Config, spans tracer, log *slog.Logger) sequence.Config {
 	return sequence.Config{
 		MinLifetime: cfg.Sequences.MinLifetime, MaxStep: cfg.Sequences.MaxStep,
 		PrefetchShare: float64(cfg.Sequences.Prefetch) / 100,
@@ -404,8 +406,8 @@ func sequenceConfig(cfg *Config, spans tracer, log *slog.Logger) sequence.Config
 }
 
 // decisionsAt gives the keyspace whose server keeps the decisions on XA transactions, nil without those.
-func decisionsAt(cfg *Config, keyspaces map[string]*proxy.Keyspace) *proxy.Keyspace {
-	if cfg.Transactions != TransactionsXA {
+func decisionsAt(cfg *config.Config, keyspaces map[string]*proxy.Keyspace) *proxy.Keyspace {
+	if cfg.Transactions != config.TransactionsXA {
 		return nil
 	}
 	if k, ok := cfg.CentralKeyspace(); ok {
@@ -415,7 +417,7 @@ func decisionsAt(cfg *Config, keyspaces map[string]*proxy.Keyspace) *proxy.Keysp
 }
 
 // proxyUsers gives the users of the file; nil, and not an empty list, for none.
-func proxyUsers(users []User) []proxy.User {
+func proxyUsers(users []config.User) []proxy.User {
 	var list []proxy.User
 	for _, u := range users {
 		list = append(list, proxy.User{

@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seqgate/seqgate/proxy"
@@ -32,7 +34,7 @@ const (
 )
 
 // serveAPI serves ids, if that is configured. It goes on while sessions drain, and tells that then.
-func serveAPI(cfg *Config, server *proxy.Server, certificates *tls.Config, log *slog.Logger) (*apiServer, error) {
+func serveAPI(cfg *config.Config, server *proxy.Server, certificates *tls.Config, log *slog.Logger) (*apiServer, error) {
 	if cfg.API.Listen == "" {
 		return &apiServer{}, nil
 	}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy/health"
 )
 
 // healthServers gives the servers that serve asks whether they answer: each shard's, by seqgate's own account. Each has a
 // connection for that: a server is not down because all those that ask for tables wait for a lock.
-func healthServers(cfg *Config) (all []health.Server, err error) {
+func healthServers(cfg *config.Config) (all []health.Server, err error) {
 	for _, k := range cfg.Keyspaces {
 		for i := range k.Shards {
 			shard := &k.Shards[i]

@@ -1,7 +1,9 @@
 package main
 
+import "github.com/seqgate/seqgate/internal/config"
+
 // pinned returns the index of the shard that has all rows of a pinned table, -1 for any other table.
-func pinned(c *Config, name tableName) int {
+func pinned(c *config.Config, name tableName) int {
 	k, ok := c.Keyspace(name.keyspace)
 	declared := c.Declared(name.keyspace)
 	if !ok || declared == nil || !k.Sharded() {

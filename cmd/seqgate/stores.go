@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -42,14 +44,14 @@ func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 }
 
 // guarded is store with the guard against failovers that is configured.
-func guarded(o SequenceOverride, store sequence.RowStore) sequence.RowStore {
+func guarded(o config.SequenceOverride, store sequence.RowStore) sequence.RowStore {
 	if o.FailoverSkip == 0 {
 		return store
 	}
 	return sequence.Failover(store, o.FailoverSkip)
 }
 
-func (s *stores) store(name sequence.Name, own SequenceOverride, k *proxy.Keyspace) (sequence.RowStore, error) {
+func (s *stores) store(name sequence.Name, own config.SequenceOverride, k *proxy.Keyspace) (sequence.RowStore, error) {
 	if own.Stores != nil {
 		return s.striped(name)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/proxy/catalog"
@@ -32,7 +34,7 @@ type server struct {
 }
 
 // connect reaches the server of one shard of a keyspace and reads which tables there are.
-func connect(ctx context.Context, k Keyspace, shard Shard) (*server, error) {
+func connect(ctx context.Context, k config.Keyspace, shard config.Shard) (*server, error) {
 	s, err := openServer(ctx, shard.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("keyspace %s at %s: %w", k.ServerName(shard), shard.DSN.Addr, err)

@@ -52,33 +52,3 @@ func newCertificate(t *testing.T, parent *certificate, name string) *certificate
 		keyPEM:  pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}),
 	}
 }
-
-// handshake connects a client to a server with that certificate, and returns the client's error.
-func handshake(t *testing.T, client *tls.Config, server *certificate) error {
-	t.Helper()
-	// A pipe in memory has no buffer: both sides would wait for each other to read an alert.
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{server.pair}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		// The client's error is the one that counts; the server's is its echo.
-		_ = conn.(*tls.Conn).Handshake()
-	}()
-	defer func() {
-		l.Close()
-		<-served
-	}()
-	conn, err := tls.Dial("tcp", l.Addr().String(), client)
-	if err == nil {
-		conn.Close()
-	}
-	return err
-}

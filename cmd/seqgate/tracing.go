@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -24,7 +26,7 @@ var openExporter func(ctx context.Context, ratio float64, log *slog.Logger) (t t
 const exportTimeout = 2 * time.Second
 
 // openTracing gives what spans are told to; nil for nobody.
-func openTracing(ctx context.Context, cfg Tracing, log *slog.Logger) (t tracer, end func(), err error) {
+func openTracing(ctx context.Context, cfg config.Tracing, log *slog.Logger) (t tracer, end func(), err error) {
 	if cfg.Ratio == 0 {
 		return nil, func() {}, nil
 	}

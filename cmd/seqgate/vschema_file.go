@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -19,12 +21,12 @@ import (
 type vschemaFile struct {
 	path    string // "" for none
 	log     *slog.Logger
-	current atomic.Pointer[Config] // with the vschema that is in force
+	current atomic.Pointer[config.Config] // with the vschema that is in force
 
 	loaded, failed atomic.Int64 // reloads
 
-	mu    sync.Mutex // one reload or edit at a time; guards what follows
-	files Files      // as they were read last, whether they were right or not
+	mu    sync.Mutex   // one reload or edit at a time; guards what follows
+	files config.Files // as they were read last, whether they were right or not
 	takes vschemaTaker
 }
 
@@ -35,14 +37,14 @@ type vschemaTaker interface {
 	SetVSchema(*vschema.VSchema) error
 }
 
-func newVSchemaFile(cfg *Config, log *slog.Logger) *vschemaFile {
+func newVSchemaFile(cfg *config.Config, log *slog.Logger) *vschemaFile {
 	f := &vschemaFile{path: cfg.VSchemaFile, files: cfg.VSchemaRead, log: log}
 	f.current.Store(cfg)
 	return f
 }
 
 // config gives the configuration with the vschema that is in force.
-func (f *vschemaFile) config() *Config { return f.current.Load() }
+func (f *vschemaFile) config() *config.Config { return f.current.Load() }
 
 // counts gives how often the file was read again.
 func (f *vschemaFile) counts() admin.Reloads {
@@ -57,7 +59,7 @@ func (f *vschemaFile) reload(asked bool) {
 	if f.path == "" || !asked && !f.files.Changed() {
 		return
 	}
-	v, files, err := ReadVSchema(f.path)
+	v, files, err := config.ReadVSchema(f.path)
 	f.files = files
 	if err == nil {
 		err = f.set(v)
@@ -73,7 +75,7 @@ func (f *vschemaFile) reload(asked bool) {
 
 // set puts a vschema into force. f.mu is held.
 func (f *vschemaFile) set(v *vschema.VSchema) error {
-	if err := CheckCounters(v); err != nil {
+	if err := config.CheckCounters(v); err != nil {
 		return inFile(f.path, err)
 	}
 	if err := f.takes.SetVSchema(v); err != nil {
@@ -115,19 +117,19 @@ func (f *vschemaFile) alter(_ context.Context, edit vschema.Edit) error {
 		return err
 	}
 	defer unlock()
-	data, err := VSchemaText(path)
+	data, err := config.VSchemaText(path)
 	if err != nil {
 		return err
 	}
 	if data, err = edit.Apply(data); err != nil {
 		return err
 	}
-	v, files, err := ParseVSchema(f.path, data)
+	v, files, err := config.ParseVSchema(f.path, data)
 	if err == nil {
 		err = f.takes.CheckVSchema(v)
 	}
 	if err == nil {
-		err = CheckCounters(v)
+		err = config.CheckCounters(v)
 	}
 	if err != nil {
 		return err

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -167,7 +169,7 @@ func TestAlterVSchemaFile(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if loaded, _, err := ReadVSchema(v.file); err != nil {
+	if loaded, _, err := config.ReadVSchema(v.file); err != nil {
 		t.Error(err)
 	} else if k, _ := loaded.Keyspace("main"); len(k.Tables()) != 3+8 {
 		t.Errorf("%d tables in the file, want %d", len(k.Tables()), 3+8)
@@ -202,11 +204,11 @@ func (a *takesAll) SetVSchema(v *vschema.VSchema) error {
 
 func newVSchemaFileAt(t *testing.T, path string, takes vschemaTaker) *vschemaFile {
 	t.Helper()
-	v, files, err := ReadVSchema(path)
+	v, files, err := config.ReadVSchema(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newVSchemaFile(&Config{VSchema: v, VSchemaFile: path, VSchemaRead: files}, slog.New(slog.DiscardHandler))
+	f := newVSchemaFile(&config.Config{VSchema: v, VSchemaFile: path, VSchemaRead: files}, slog.New(slog.DiscardHandler))
 	f.takes = takes
 	return f
 }

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/snowflake"
@@ -16,13 +18,13 @@ import (
 )
 
 // openLeaser opens where the worker ids of sets are kept; end ends what it opened.
-type openLeaser func(cfg WorkerStore) (leaser func(generate.WorkerIDs) (worker.Leaser, error), end func() error, err error)
+type openLeaser func(cfg config.WorkerStore) (leaser func(generate.WorkerIDs) (worker.Leaser, error), end func() error, err error)
 
 // leaserKinds are the stores of worker ids that this build has beside the table, by their names in the configuration.
 var leaserKinds = map[string]openLeaser{}
 
 // openGenerators gives what makes ids without a sequence; end ends the connections of its worker ids, after its Close.
-func openGenerators(cfg *Config, log *slog.Logger) (set *generate.Set, end func() error, err error) {
+func openGenerators(cfg *config.Config, log *slog.Logger) (set *generate.Set, end func() error, err error) {
 	lease := leaseConfig(cfg.WorkerIDs)
 	lease.Address, lease.Logger = cfg.Advertise, log
 	lease.Generator = snowflake.Config{Timeout: cfg.Sequences.Timeout}
@@ -34,18 +36,18 @@ func openGenerators(cfg *Config, log *slog.Logger) (set *generate.Set, end func(
 }
 
 // leaseConfig is how worker ids are leased.
-func leaseConfig(w WorkerIDs) worker.Config {
+func leaseConfig(w config.WorkerIDs) worker.Config {
 	return worker.Config{Least: w.Least, Lease: w.Lease, Quarantine: cmp.Or(w.Quarantine, -1), MaxSkew: w.MaxSkew} // there 0 is the default
 }
 
 // openWorkers prepares the connections to where worker ids are kept; nil when there is no such place.
-func openWorkers(cfg *Config, lease worker.Config) (workers *generate.Workers, end func() error, err error) {
+func openWorkers(cfg *config.Config, lease worker.Config) (workers *generate.Workers, end func() error, err error) {
 	w := cfg.WorkerIDs
 	none := func() error { return nil }
 	switch {
 	case w.Static != nil:
 		return generate.StaticWorkers(*w.Static, w.Dir, lease), none, nil
-	case w.Store != TableStore:
+	case w.Store != config.TableStore:
 		leaser, end, err := leaserKinds[w.Store](w.WorkerStore)
 		if err != nil {
 			return nil, nil, fmt.Errorf("worker ids in %s: %w", w.Store, err)

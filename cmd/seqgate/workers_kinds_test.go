@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/config"
+
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence/worker"
@@ -26,7 +28,7 @@ func TestLeaserKinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			certs := servertest.NewCertificates(t)
-			store := WorkerStore{Servers: []string{start(t, certs)}, Path: "/of/test", CA: certs.CA, Cert: certs.Cert, Key: certs.Key}
+			store := config.WorkerStore{Servers: []string{start(t, certs)}, Path: "/of/test", CA: certs.CA, Cert: certs.Cert, Key: certs.Key}
 			for _, want := range []struct {
 				set string
 				id  int64
@@ -44,7 +46,7 @@ func TestLeaserKinds(t *testing.T) {
 	}
 }
 
-func leaseOne(t *testing.T, kind string, store WorkerStore, set string) (int64, error) {
+func leaseOne(t *testing.T, kind string, store config.WorkerStore, set string) (int64, error) {
 	t.Helper()
 	leasers, end, err := leaserKinds[kind](store)
 	if err != nil {
@@ -74,15 +76,15 @@ func TestLeaserKindsRefuse(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		store WorkerStore
+		store config.WorkerStore
 		want  string
 	}{
-		{"no server", WorkerStore{}, "one"},
-		{"no key", WorkerStore{Servers: []string{"a:1"}, Cert: certs.Cert}, "cert and key belong together"},
-		{"no certificate", WorkerStore{Servers: []string{"a:1"}, Key: certs.Key}, "cert and key belong together"},
-		{"another key", WorkerStore{Servers: []string{"a:1"}, Cert: certs.CA, Key: certs.Key}, certs.CA},
-		{"no file", WorkerStore{Servers: []string{"a:1"}, CA: empty + "2"}, empty + "2"},
-		{"nothing in it", WorkerStore{Servers: []string{"a:1"}, CA: empty}, "no certificate in it"},
+		{"no server", config.WorkerStore{}, "one"},
+		{"no key", config.WorkerStore{Servers: []string{"a:1"}, Cert: certs.Cert}, "cert and key belong together"},
+		{"no certificate", config.WorkerStore{Servers: []string{"a:1"}, Key: certs.Key}, "cert and key belong together"},
+		{"another key", config.WorkerStore{Servers: []string{"a:1"}, Cert: certs.CA, Key: certs.Key}, certs.CA},
+		{"no file", config.WorkerStore{Servers: []string{"a:1"}, CA: empty + "2"}, empty + "2"},
+		{"nothing in it", config.WorkerStore{Servers: []string{"a:1"}, CA: empty}, "no certificate in it"},
 	} {
 		for name := range leaserServers {
 			t.Run(tt.name+"/"+name, func(t *testing.T) {

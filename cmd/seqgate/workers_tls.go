@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/seqgate/seqgate/internal/config"
 )
 
 // workerTLS is the client's side of TLS to where worker ids are kept, nil when no file is given for it. Without CA the servers'
 // certificates must be signed by somebody whom the system trusts.
-func workerTLS(s WorkerStore) (*tls.Config, error) {
+func workerTLS(s config.WorkerStore) (*tls.Config, error) {
 	switch {
 	case s.CA == "" && s.Cert == "" && s.Key == "":
 		return nil, nil

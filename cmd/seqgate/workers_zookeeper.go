@@ -3,6 +3,7 @@
 package main
 
 import (
+	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence/worker"
 	"github.com/seqgate/seqgate/sequence/worker/zookeeper"
@@ -11,7 +12,7 @@ import (
 func init() { leaserKinds["zookeeper"] = openZooKeeper }
 
 // openZooKeeper is the [openLeaser] of ZooKeeper.
-func openZooKeeper(cfg WorkerStore) (func(generate.WorkerIDs) (worker.Leaser, error), func() error, error) {
+func openZooKeeper(cfg config.WorkerStore) (func(generate.WorkerIDs) (worker.Leaser, error), func() error, error) {
 	secure, err := workerTLS(cfg)
 	if err != nil {
 		return nil, nil, err

@@ -30,6 +30,7 @@ var layers = []struct{ path, never string }{
 	{"parser", "sequence"}, {"parser", "vschema"}, {"parser", "proxy"},
 	{"sequence", "parser"}, {"sequence", "vschema"}, {"sequence", "proxy"},
 	{"vschema", "parser"}, {"vschema", "sequence"}, {"vschema", "proxy"},
+	{"parser", "internal/config"}, {"sequence", "internal/config"}, {"vschema", "internal/config"}, {"proxy", "internal/config"}, // commands read it
 }
 
 // homes: the only packages whose own code imports these libraries. Tests may import what they need.
@@ -38,7 +39,7 @@ var homes = []struct {
 	only    []string
 }{
 	{"github.com/go-mysql-org/go-mysql", []string{"proxy"}},
-	{"github.com/go-sql-driver/mysql", []string{"cmd", "sequence", "driver", "internal/servertest", "internal/soak", "bench"}},
+	{"github.com/go-sql-driver/mysql", []string{"cmd", "internal/config", "sequence", "driver", "internal/servertest", "internal/soak", "bench"}},
 	{"github.com/pingcap/tidb/pkg/parser", []string{"parser"}},
 	{"github.com/prometheus/client_golang", []string{"proxy/admin"}}, // what else counts does so by itself
 	{"github.com/chromedp", []string{"internal/browsertest"}},        // which only tests import

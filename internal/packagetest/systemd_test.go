@@ -60,7 +60,7 @@ func TestUnitWaitsForDraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?m)^drain_timeout: (\S+)$`).FindStringSubmatch(readFile(t, "cmd/seqgate/seqgate.yaml"))
+	found := regexp.MustCompile(`(?m)^drain_timeout: (\S+)$`).FindStringSubmatch(readFile(t, "internal/config/seqgate.yaml"))
 	if found == nil {
 		t.Fatal("the sample has no drain_timeout")
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ type Admin struct {
 
 const noAdminPassword = "leave the key out to ask for no password"
 
-func (r *configReader) adminPassword(v value) string {
+func (r *reader) adminPassword(v value) string {
 	password := r.text(v)
 	if v.isText() && password == "" {
 		r.fail(v, "the password is empty: %s", noAdminPassword)
@@ -21,10 +21,10 @@ func (r *configReader) adminPassword(v value) string {
 	return password
 }
 
-func (r *configReader) adminPasswordFile(v value) string { return r.secretFromFile(v, noAdminPassword) }
+func (r *reader) adminPasswordFile(v value) string { return r.secretFromFile(v, noAdminPassword) }
 
 // checkAdmin wants one password at most, and a certificate that can be used.
-func (r *configReader) checkAdmin() {
+func (r *reader) checkAdmin() {
 	r.checkPair("admin.", r.cfg.Admin.TLS, "plain HTTP")
 	if v, ok := r.set["admin.cert"]; ok && strings.HasPrefix(r.cfg.Admin.Listen, "unix:") {
 		r.fail(v, "nobody can read on the way to a Unix socket: leave cert and key out")

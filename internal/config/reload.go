@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (g Given) Reload(now Given) (inForce Given, reloaded, needRestart []string)
 }
 
 // given gives what each key was given, as YAML, and behind it the hashes of the files that it names.
-func (r *configReader) given() Given {
+func (r *reader) given() Given {
 	given := make(Given, len(r.set))
 	for key, v := range r.set {
 		text, err := yaml.Marshal(v.node)

@@ -1,4 +1,4 @@
-package main
+package config
 
 import "strconv"
 
@@ -10,7 +10,7 @@ type Tracing struct {
 const withoutTracing = "this seqgate was built without tracing: build it with go build -tags otel ./cmd/seqgate, or leave tracing.ratio out"
 
 // ratio reads a share.
-func (r *configReader) ratio(v value) float64 {
+func (r *reader) ratio(v value) float64 {
 	n, err := strconv.ParseFloat(v.node.Value, 64)
 	if err != nil || !(n >= 0 && n <= 1) { // not NaN
 		r.fail(v, "%q is no share: write a number from 0 to 1, such as 0.01", v.node.Value)

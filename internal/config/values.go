@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 )
 
 // listen reads one address or a list of them; in one line they are separated by commas.
-func (r *configReader) listen(v value) []string {
+func (r *reader) listen(v value) []string {
 	var addrs []string
 	add := func(v value, addr string) {
 		addr = strings.TrimSpace(addr)
@@ -42,7 +42,7 @@ func (r *configReader) listen(v value) []string {
 // SetListen sets Listen to what the flag --listen gives: addresses that are separated by commas. The error is a
 // [vschema.Errors], and leaves Listen as it was.
 func (c *Config) SetListen(addrs string) error {
-	var r configReader
+	var r reader
 	list := r.listen(textValue("--listen", addrs))
 	if len(r.errs) > 0 {
 		return r.errs
@@ -76,7 +76,7 @@ func badListen(addr string) string {
 const maxSocketPath = 107
 
 // addresses reads a list of host:port; in one line they are separated by commas.
-func (r *configReader) addresses(v value) (addrs []string) {
+func (r *reader) addresses(v value) (addrs []string) {
 	add := func(v value, addr string) {
 		addr = strings.TrimSpace(addr)
 		if badListen(addr) != "" || strings.HasPrefix(addr, "unix:") {
@@ -94,7 +94,7 @@ func (r *configReader) addresses(v value) (addrs []string) {
 	return addrs
 }
 
-func (r *configReader) advertise(v value) string {
+func (r *reader) advertise(v value) string {
 	addr := r.text(v)
 	host, _, _ := net.SplitHostPort(addr) // badListen says what is wrong with it
 	if badListen(addr) != "" || strings.HasPrefix(addr, "unix:") || host == "" || net.ParseIP(host).IsUnspecified() {
@@ -104,7 +104,7 @@ func (r *configReader) advertise(v value) string {
 }
 
 // adminListen reads an address, of a Unix socket too.
-func (r *configReader) adminListen(v value) string {
+func (r *reader) adminListen(v value) string {
 	addr := r.text(v)
 	if why := badListen(addr); addr != "" && why != "" {
 		r.fail(v, `%q is no address: write host:port, such as 127.0.0.1:3308, unix:/path, or "" for none`, addr)
@@ -113,7 +113,7 @@ func (r *configReader) adminListen(v value) string {
 }
 
 // hostListen reads an address of the network.
-func (r *configReader) hostListen(v value) string {
+func (r *reader) hostListen(v value) string {
 	addr := r.text(v)
 	if why := badListen(addr); addr != "" && (why != "" || strings.HasPrefix(addr, "unix:")) {
 		r.fail(v, `%q is no address: write host:port, such as 127.0.0.1:3308, or "" for none`, addr)
@@ -121,7 +121,7 @@ func (r *configReader) hostListen(v value) string {
 	return addr
 }
 
-func (r *configReader) keyspaces(v value) []Keyspace {
+func (r *reader) keyspaces(v value) []Keyspace {
 	var keyspaces []Keyspace
 	r.eachKey(v, func(name string, keyNode *yaml.Node, v value) {
 		if name == "" {
@@ -135,7 +135,7 @@ func (r *configReader) keyspaces(v value) []Keyspace {
 	return keyspaces
 }
 
-func (r *configReader) keyspace(name string, v value) Keyspace {
+func (r *reader) keyspace(name string, v value) Keyspace {
 	k := Keyspace{Name: name}
 	given := false
 	r.fields(v, map[string]func(value){"shards": func(v value) {
@@ -151,7 +151,7 @@ func (r *configReader) keyspace(name string, v value) Keyspace {
 }
 
 // shards gives the shards whose DSNs are right, and the names of all.
-func (r *configReader) shards(v value) (shards []Shard, names []string) {
+func (r *reader) shards(v value) (shards []Shard, names []string) {
 	r.eachKey(v, func(name string, _ *yaml.Node, v value) {
 		names = append(names, name)
 		if s, ok := r.shard(name, v); ok {
@@ -165,7 +165,7 @@ func (r *configReader) shards(v value) (shards []Shard, names []string) {
 }
 
 // shard reads a DSN. No error repeats it: it has a password.
-func (r *configReader) shard(name string, v value) (Shard, bool) {
+func (r *reader) shard(name string, v value) (Shard, bool) {
 	const form = "write user:password@tcp(host:port)/database or user:password@unix(/path)/database"
 	v, ok := r.dsnText(v)
 	if !ok {
@@ -204,7 +204,7 @@ func dsnError(err error) string {
 	return strings.TrimSpace(text)
 }
 
-func (r *configReader) logLevel(v value) {
+func (r *reader) logLevel(v value) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 	r.cfg.Log.Level = levels[r.oneOf(v, "debug", "info", "warn", "error")]
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"crypto/sha256"
@@ -27,7 +27,7 @@ type API struct {
 // shortestToken is what nobody guesses: 128 bits in hexadecimal digits have 32.
 const shortestToken = 16
 
-func (r *configReader) apiTokens(v value) []idapi.Token {
+func (r *reader) apiTokens(v value) []idapi.Token {
 	var tokens []idapi.Token
 	anonymous := false
 	r.eachItem(v, "[{name: batch, token_env: BATCH_TOKEN, sequences: [main.order_seq]}]", func(v value) {
@@ -46,7 +46,7 @@ func (r *configReader) apiTokens(v value) []idapi.Token {
 	return tokens
 }
 
-func (r *configReader) apiToken(v value) idapi.Token {
+func (r *reader) apiToken(v value) idapi.Token {
 	var t idapi.Token
 	var secrets []string
 	secret := func(kind string, read func(value) string) func(value) {
@@ -94,7 +94,7 @@ func (r *configReader) apiToken(v value) idapi.Token {
 }
 
 // hash reads a SHA-256 in hexadecimal digits.
-func (r *configReader) hash(v value) (hash [sha256.Size]byte) {
+func (r *reader) hash(v value) (hash [sha256.Size]byte) {
 	text := r.text(v)
 	read, err := hex.DecodeString(text)
 	if v.isText() && (err != nil || len(read) != len(hash)) {
@@ -106,7 +106,7 @@ func (r *configReader) hash(v value) (hash [sha256.Size]byte) {
 }
 
 // namePatterns reads patterns of names of sequences.
-func (r *configReader) namePatterns(v value) []string {
+func (r *reader) namePatterns(v value) []string {
 	var patterns []string
 	r.eachItem(v, `[main.order_seq, "other.*"]`, func(v value) {
 		p := r.text(v)
@@ -127,7 +127,7 @@ func (r *configReader) namePatterns(v value) []string {
 const lowestRate = 0.00001
 
 // rate reads requests a second; 0 is any number.
-func (r *configReader) rate(v value) float64 {
+func (r *reader) rate(v value) float64 {
 	text := r.text(v)
 	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "/s"), 64)
 	if v.isText() && err == nil && n > 0 && n < lowestRate {
@@ -142,7 +142,7 @@ func (r *configReader) rate(v value) float64 {
 }
 
 // apiMost reads how many ids one request may ask for.
-func (r *configReader) apiMost(v value) int64 {
+func (r *reader) apiMost(v value) int64 {
 	n := r.count(v)
 	if n > sequence.MaxN {
 		r.fail(v, "%d is more than a sequence gives at once: write %d or less", n, int64(sequence.MaxN))
@@ -151,7 +151,7 @@ func (r *configReader) apiMost(v value) int64 {
 }
 
 // checkAPI finds an API that nobody could ask.
-func (r *configReader) checkAPI() {
+func (r *reader) checkAPI() {
 	if v, ok := r.set["api.listen"]; ok && r.cfg.API.Listen != "" && len(r.cfg.API.Tokens) == 0 {
 		r.fail(v, "nobody may ask: write api.tokens, such as [{name: batch, token_env: BATCH_TOKEN, sequences: [main.order_seq]}]")
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 
 // dsnText gives a DSN as text where it is a mapping that says where it is: dsn_env or dsn_file. So a file with DSNs that
 // anybody may read, such as one in a repository, needs no password. Everything else is given back as it is.
-func (r *configReader) dsnText(v value) (value, bool) {
+func (r *reader) dsnText(v value) (value, bool) {
 	if v.node.Kind != yaml.MappingNode {
 		return v, true
 	}
@@ -26,7 +26,7 @@ func (r *configReader) dsnText(v value) (value, bool) {
 }
 
 // dsnFromFile takes the file's text without the line end that editors add.
-func (r *configReader) dsnFromFile(v value) string {
+func (r *reader) dsnFromFile(v value) string {
 	path := r.filePath(v)
 	if path == "" {
 		return ""

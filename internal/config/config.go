@@ -1,8 +1,13 @@
-package main
+// Package config reads what one seqgate runs with, into one struct: the file, over it the SEQGATE_* environment, and what
+// they name: the vschema, certificates and secrets.
+//
+// Reading is strict, and finds all that is wrong at once: an error has file, line, column and key, and says what to write.
+// Each key has one line in newReader's tables, where the documentation of all keys comes from too (TestConfigurationReference
+// writes it), and reloadable lists those that count without a restart. seqgate.yaml is the commented sample.
+package config
 
 import (
 	"crypto/x509"
-	_ "embed"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -19,13 +24,8 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// sampleConfig is the commented configuration file, with every key and its default.
-//
-//go:embed seqgate.yaml
-var sampleConfig []byte
-
-// Config is what one seqgate runs with. seqgate.yaml explains each key. What of it is reloaded while seqgate runs
-// is listed in reload_config.go.
+// Config is what one seqgate runs with. seqgate.yaml explains each key. What of it counts without a
+// restart is listed in reload.go.
 type Config struct {
 	Listen []string // "host:port" or "unix:/path", one or more
 	// Advertise is where other seqgates reach this one, for keyed sequences: "host:port". When empty, it is the first of
@@ -158,7 +158,7 @@ func (l Loader) Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, vschema.Errors{{File: path, Message: readError(err)}}
 	}
-	r := newConfigReader(l)
+	r := newReader(l)
 	r.readFile(path, data)
 	cfg, err := r.finish()
 	if err == nil {
@@ -175,7 +175,7 @@ func (l Loader) LoadTolerantly(path string) (cfg *Config, faults vschema.Errors,
 	if err != nil {
 		return nil, nil, vschema.Errors{{File: path, Message: readError(err)}}
 	}
-	r := newConfigReader(l)
+	r := newReader(l)
 	if r.readFile(path, data); len(r.set) == 0 && len(r.errs) > 0 {
 		return nil, nil, r.errs
 	}
@@ -187,18 +187,18 @@ func (l Loader) LoadTolerantly(path string) (cfg *Config, faults vschema.Errors,
 // DSN. Clients log in with their own accounts there, such as that of the DSN. The environment and the error are those of
 // Load.
 func (l Loader) Upstream(dsn string) (*Config, error) {
-	return newConfigReader(l).upstream(dsn)
+	return newReader(l).upstream(dsn)
 }
 
 // UpstreamServer is Upstream for all databases of a server, where the DSN names none: each has the sequences that stand
 // in it. The keyspace has no name then, as no database has, and clients that name none have none.
 func (l Loader) UpstreamServer(dsn string) (*Config, error) {
-	r := newConfigReader(l)
+	r := newReader(l)
 	r.anyDatabase = true
 	return r.upstream(dsn)
 }
 
-func (r *configReader) upstream(dsn string) (*Config, error) {
+func (r *reader) upstream(dsn string) (*Config, error) {
 	if shard, ok := r.shard(WholeRange, textValue("--upstream", dsn)); ok {
 		r.cfg.Keyspaces = []Keyspace{{Name: shard.DSN.DBName, Shards: []Shard{shard}}}
 	}
@@ -206,7 +206,7 @@ func (r *configReader) upstream(dsn string) (*Config, error) {
 }
 
 // finish adds the environment and checks what several keys say together.
-func (r *configReader) finish() (*Config, error) {
+func (r *reader) finish() (*Config, error) {
 	r.readEnvironment()
 	r.loadVSchema()
 	r.checkKeyspaces()
@@ -225,7 +225,7 @@ func (r *configReader) finish() (*Config, error) {
 	return r.cfg, nil
 }
 
-func (r *configReader) loadVSchema() {
+func (r *reader) loadVSchema() {
 	v, ok := r.set["vschema"]
 	if !ok || r.vschemaFile == "" {
 		return
@@ -250,7 +250,7 @@ func (r *configReader) loadVSchema() {
 
 // checkKeyspaces finds the default keyspace, the only one when none is named. There is always one: its server is the one
 // whose version, charset and capabilities a client is shown before it names a database.
-func (r *configReader) checkKeyspaces() {
+func (r *reader) checkKeyspaces() {
 	var names []string
 	for _, k := range r.cfg.Keyspaces {
 		names = append(names, k.Name)

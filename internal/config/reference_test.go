@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ import (
 
 const (
 	configDoc   = "../../docs/configuration.md"
-	configBegin = "<!-- the keys begin: go test ./cmd/seqgate -run TestConfigurationReference -update writes them -->\n"
+	configBegin = "<!-- the keys begin: go test ./internal/config -run TestConfigurationReference -update writes them -->\n"
 	configEnd   = "<!-- the keys end -->\n"
 )
 
@@ -44,14 +44,14 @@ func TestConfigurationReference(t *testing.T) {
 		return
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("%s is not what the code has; go test ./cmd/seqgate -run TestConfigurationReference -update writes it (-code +docs):\n%s", configDoc, diff)
+		t.Errorf("%s is not what the code has; go test ./internal/config -run TestConfigurationReference -update writes it (-code +docs):\n%s", configDoc, diff)
 	}
 }
 
 // configReference is the reference of all keys, in the sample's order.
 func configReference(t *testing.T) string {
 	t.Helper()
-	entries, settings := sampleEntries(), newConfigReader(loader(os.Getenv)).settings
+	entries, settings := sampleEntries(), newReader(loader(os.Getenv)).settings
 	var b strings.Builder
 	b.WriteString("\n")
 	described := map[string]bool{}
@@ -79,7 +79,7 @@ func configReference(t *testing.T) string {
 
 // environmentOf is the variable that sets a key.
 func environmentOf(path string) string {
-	if _, plain := newConfigReader(loader(os.Getenv)).plain[path]; !plain {
+	if _, plain := newReader(loader(os.Getenv)).plain[path]; !plain {
 		return "in the file only"
 	}
 	return "`SEQGATE_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_")) + "`"
@@ -106,7 +106,7 @@ var (
 
 // sampleEntries reads the sample line by line: a parser of YAML would leave out the keys that are comments.
 func sampleEntries() []sampleEntry {
-	settings := newConfigReader(loader(os.Getenv)).settings
+	settings := newReader(loader(os.Getenv)).settings
 	var entries []sampleEntry
 	var comment []string
 	section := ""
@@ -209,8 +209,8 @@ func (e sampleEntry) facts() string {
 }
 
 // probe reads a text as a key's value, and gives the reader's first complaint about it.
-func probe(path, text string) (complaint string, r *configReader) {
-	r = newConfigReader(loader(func(string) string { return "" }))
+func probe(path, text string) (complaint string, r *reader) {
+	r = newReader(loader(func(string) string { return "" }))
 	r.dir = "/probed"
 	r.settings[path](value{path: path, node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}})
 	if len(r.errs) == 0 {
@@ -285,7 +285,7 @@ var itemProbes = map[string]string{
 // itemFields lists the keys of what is in a list or a mapping, as the reader's refusal of another one names them.
 func itemFields(t *testing.T, path string) string {
 	t.Helper()
-	r := newConfigReader(loader(func(string) string { return "" }))
+	r := newReader(loader(func(string) string { return "" }))
 	if _, plain := r.plain[path]; plain {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"crypto/tls"
@@ -89,7 +89,7 @@ func verifyChain(roots *x509.CertPool) func(tls.ConnectionState) error {
 }
 
 // loadCertificates reads the files of the tls section, and sets up TLS for each shard.
-func (r *configReader) loadCertificates() {
+func (r *reader) loadCertificates() {
 	r.checkClientTLS()
 	if r.caFile != "" {
 		r.cfg.TLS.RootCAs = r.readCA(r.set["tls.ca"], r.caFile)
@@ -107,7 +107,7 @@ func (r *configReader) loadCertificates() {
 }
 
 // checkClientTLS tries the files that are used towards clients, as they are now.
-func (r *configReader) checkClientTLS() {
+func (r *reader) checkClientTLS() {
 	files := r.cfg.TLS.Clients
 	r.checkPair("tls.", files, "a generated certificate")
 	if files.ClientCA != "" {
@@ -121,7 +121,7 @@ func (r *configReader) checkClientTLS() {
 
 // checkPair tries the files of a certificate and its key, which are the keys cert and key of a section; without is what there is
 // without them.
-func (r *configReader) checkPair(section string, files CertificateFiles, without string) {
+func (r *reader) checkPair(section string, files CertificateFiles, without string) {
 	switch {
 	case files.Cert != "" && files.Key != "":
 		if _, err := tls.LoadX509KeyPair(files.Cert, files.Key); err != nil {
@@ -135,7 +135,7 @@ func (r *configReader) checkPair(section string, files CertificateFiles, without
 }
 
 // readCA reads the certificates of authorities; nil when it failed.
-func (r *configReader) readCA(v value, path string) *x509.CertPool {
+func (r *reader) readCA(v value, path string) *x509.CertPool {
 	pem, err := os.ReadFile(path)
 	if err != nil {
 		r.fail(v, "%s: %s", path, readError(err))

@@ -1,7 +1,6 @@
-package main
+package config
 
 import (
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,13 +98,5 @@ tables: {overrides: {main.s: {on_explicit_id: warn}}}
 c.yaml:4:21: tables.overrides: the vschema has no table filled by a sequence "main.s": did you mean "main.t"?`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
-	}
-}
-
-// writeHere writes a file into the working directory.
-func writeHere(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"cmp"
@@ -85,11 +85,11 @@ func (t Tables) OnExplicitIDOf(keyspace, table string) proxy.ExplicitPolicy {
 	return t.OnExplicitID
 }
 
-func (r *configReader) refill(v value) Refill {
+func (r *reader) refill(v value) Refill {
 	return Refill(r.oneOf(v, string(RefillForUpdate), string(RefillCAS), string(RefillIncrement)))
 }
 
-func (r *configReader) percent(v value) int {
+func (r *reader) percent(v value) int {
 	n, err := strconv.Atoi(strings.TrimSuffix(v.node.Value, "%"))
 	if err != nil || n < 0 || n > 99 {
 		r.fail(v, "%q is no percentage: write a whole number from 0 to 99, such as 10", v.node.Value)
@@ -98,13 +98,13 @@ func (r *configReader) percent(v value) int {
 }
 
 // overrides reads the settings of single sequences.
-func (r *configReader) overrides(v value) map[string]SequenceOverride {
+func (r *reader) overrides(v value) map[string]SequenceOverride {
 	overrides := map[string]SequenceOverride{}
 	r.eachFullName(v, "main.users_seq", func(name string, v value) { overrides[name] = r.override(v) })
 	return overrides
 }
 
-func (r *configReader) override(v value) SequenceOverride {
+func (r *reader) override(v value) SequenceOverride {
 	o := SequenceOverride{FailoverSkip: -1}
 	fields := map[string]func(value){
 		"refill":        func(v value) { o.Refill = r.refill(v) },
@@ -146,7 +146,7 @@ func (o SequenceOverride) tryStripes() error {
 }
 
 // stores reads the servers of a striped sequence: their names and DSNs.
-func (r *configReader) stores(v value) []Shard {
+func (r *reader) stores(v value) []Shard {
 	stores := []Shard{}
 	r.eachKey(v, func(name string, _ *yaml.Node, v value) {
 		if store, ok := r.shard(name, v); ok {
@@ -159,12 +159,12 @@ func (r *configReader) stores(v value) []Shard {
 	return stores
 }
 
-func (r *configReader) explicitPolicy(v value) proxy.ExplicitPolicy {
+func (r *reader) explicitPolicy(v value) proxy.ExplicitPolicy {
 	return proxy.ExplicitPolicy(r.oneOf(v, string(proxy.ExplicitIgnore), string(proxy.ExplicitWarn), string(proxy.ExplicitAdvance)))
 }
 
 // tableOverrides reads the settings of single tables.
-func (r *configReader) tableOverrides(v value) map[string]TableOverride {
+func (r *reader) tableOverrides(v value) map[string]TableOverride {
 	overrides := map[string]TableOverride{}
 	r.eachFullName(v, "main.users", func(name string, v value) {
 		var o TableOverride
@@ -178,7 +178,7 @@ func (r *configReader) tableOverrides(v value) map[string]TableOverride {
 }
 
 // eachFullName reads a mapping whose keys are names with their keyspace.
-func (r *configReader) eachFullName(v value, example string, do func(name string, v value)) {
+func (r *reader) eachFullName(v value, example string, do func(name string, v value)) {
 	if v.isNull() {
 		return
 	}
@@ -191,7 +191,7 @@ func (r *configReader) eachFullName(v value, example string, do func(name string
 }
 
 // checkStores finds stores whose database is not named as the sequence's own: its table has one name on all servers.
-func (r *configReader) checkStores() {
+func (r *reader) checkStores() {
 	for _, name := range slices.Sorted(maps.Keys(r.cfg.Sequences.Overrides)) {
 		keyspace, _, _ := strings.Cut(name, ".")
 		k, ok := r.cfg.Keyspace(keyspace)
@@ -208,7 +208,7 @@ func (r *configReader) checkStores() {
 }
 
 // checkOverrides finds the overrides of sequences that the vschema does not have.
-func (r *configReader) checkOverrides() {
+func (r *reader) checkOverrides() {
 	names := slices.Sorted(maps.Keys(r.cfg.Sequences.Overrides))
 	r.checkKnown("sequences.overrides", "sequence", names, func(t *vschema.Table) bool { return t.Type == vschema.Sequence })
 	for _, name := range names {
@@ -245,13 +245,13 @@ func (c *Config) HasKeyed() bool {
 }
 
 // checkTables finds the overrides of tables that no sequence fills.
-func (r *configReader) checkTables() {
+func (r *reader) checkTables() {
 	r.checkKnown("tables.overrides", "table filled by a sequence", slices.Sorted(maps.Keys(r.cfg.Tables.Overrides)),
 		func(t *vschema.Table) bool { return t.AutoIncrement != nil && t.AutoIncrement.Generator == nil })
 }
 
 // checkKeyspacesOf finds the names below a key that begin with no keyspace.
-func (r *configReader) checkKeyspacesOf(key string, names []string) {
+func (r *reader) checkKeyspacesOf(key string, names []string) {
 	var known []string
 	for _, k := range r.cfg.Keyspaces {
 		known = append(known, k.Name)
@@ -264,7 +264,7 @@ func (r *configReader) checkKeyspacesOf(key string, names []string) {
 }
 
 // checkKnown finds the names below a key that no such table of the vschema has. Without a vschema all may be there.
-func (r *configReader) checkKnown(key, what string, names []string, is func(*vschema.Table) bool) {
+func (r *reader) checkKnown(key, what string, names []string, is func(*vschema.Table) bool) {
 	if r.cfg.VSchema == nil {
 		r.checkKeyspacesOf(key, names)
 		return

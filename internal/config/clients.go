@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"crypto/sha256"
@@ -39,7 +39,7 @@ type ProxyProtocol struct {
 var userTLS = []string{string(proxy.UserTLSNone), string(proxy.UserTLSAny), string(proxy.UserTLSX509)}
 
 // requirement reads a user's TLS requirement.
-func (r *configReader) requirement(v value) proxy.UserTLS {
+func (r *reader) requirement(v value) proxy.UserTLS {
 	require := proxy.UserTLS(r.oneOf(v, userTLS...))
 	if require == proxy.UserTLSX509 {
 		r.needClientCA = append(r.needClientCA, v)
@@ -48,7 +48,7 @@ func (r *configReader) requirement(v value) proxy.UserTLS {
 }
 
 // limit reads a number of clients; 0 is any.
-func (r *configReader) limit(v value) int {
+func (r *reader) limit(v value) int {
 	const most = 1 << 30
 	n := r.countFrom(v, 0)
 	if n > most {
@@ -59,7 +59,7 @@ func (r *configReader) limit(v value) int {
 }
 
 // prefixes reads a list of addresses and networks; in one line they are separated by commas.
-func (r *configReader) prefixes(v value) []netip.Prefix {
+func (r *reader) prefixes(v value) []netip.Prefix {
 	var prefixes []netip.Prefix
 	add := func(v value, text string) {
 		if p, ok := r.prefix(v, strings.TrimSpace(text)); ok {
@@ -76,7 +76,7 @@ func (r *configReader) prefixes(v value) []netip.Prefix {
 	return prefixes
 }
 
-func (r *configReader) prefix(v value, text string) (netip.Prefix, bool) {
+func (r *reader) prefix(v value, text string) (netip.Prefix, bool) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
 		addr = addr.Unmap()
 		return netip.PrefixFrom(addr, addr.BitLen()), true
@@ -95,7 +95,7 @@ func (r *configReader) prefix(v value, text string) (netip.Prefix, bool) {
 	return p, true
 }
 
-func (r *configReader) users(v value) []User {
+func (r *reader) users(v value) []User {
 	users := []User{}
 	r.eachItem(v, "[{name: app, password: secret}]", func(v value) {
 		u := r.user(v)
@@ -117,7 +117,7 @@ const rightsGone = "rights are the servers' now: write account: {user: NAME, pas
 // authPlugins are the ways to prove a password, the default first.
 var authPlugins = []string{"caching_sha2_password", "mysql_native_password"}
 
-func (r *configReader) user(v value) User {
+func (r *reader) user(v value) User {
 	u := User{Plugin: authPlugins[0], Require: proxy.UserTLSNone}
 	var named bool
 	r.secretFields(v, &u.Password, map[string]func(value){
@@ -140,7 +140,7 @@ func (r *configReader) user(v value) User {
 }
 
 // account reads the account that seqgate uses for a user at the servers.
-func (r *configReader) account(v value) *proxy.Account {
+func (r *reader) account(v value) *proxy.Account {
 	var a proxy.Account
 	r.secretFields(v, &a.Password, map[string]func(value){"user": func(v value) { a.User = r.text(v) }})
 	if a.User == "" && v.node.Kind == yaml.MappingNode {
@@ -150,7 +150,7 @@ func (r *configReader) account(v value) *proxy.Account {
 }
 
 // secretFields reads a mapping with these keys and those of a password, of which there has to be one.
-func (r *configReader) secretFields(v value, secret *string, fields map[string]func(value)) {
+func (r *reader) secretFields(v value, secret *string, fields map[string]func(value)) {
 	var given []string
 	password := func(kind string, read func(value) string) {
 		fields[kind] = func(v value) {
@@ -171,7 +171,7 @@ func (r *configReader) secretFields(v value, secret *string, fields map[string]f
 	}
 }
 
-func (r *configReader) passwordFromEnv(v value) string {
+func (r *reader) passwordFromEnv(v value) string {
 	name := r.text(v)
 	password := r.Getenv(name)
 	if name != "" && password == "" {
@@ -181,7 +181,7 @@ func (r *configReader) passwordFromEnv(v value) string {
 }
 
 // passwordFromFile takes the file's text without the line end that editors add.
-func (r *configReader) passwordFromFile(v value) string {
+func (r *reader) passwordFromFile(v value) string {
 	return r.secretFromFile(v, `a user without a password has password: ""`)
 }
 
@@ -192,14 +192,14 @@ type namedFile struct {
 }
 
 // readSecret reads such a file, and remembers which it was.
-func (r *configReader) readSecret(v value, path string) ([]byte, error) {
+func (r *reader) readSecret(v value, path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	r.read = append(r.read, namedFile{v.path, sha256.Sum256(data)})
 	return data, err
 }
 
 // secretFromFile is that of any secret; instead tells what to write in place of an empty file.
-func (r *configReader) secretFromFile(v value, instead string) string {
+func (r *reader) secretFromFile(v value, instead string) string {
 	path := r.filePath(v)
 	if path == "" {
 		return ""

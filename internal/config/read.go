@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -49,9 +49,9 @@ func (v value) isNull() bool { return v.node.Kind == yaml.ScalarNode && v.node.T
 // isText says that a value is there and neither a list nor a mapping.
 func (v value) isText() bool { return v.node.Kind == yaml.ScalarNode && !v.isNull() }
 
-// configReader fills a Config and collects every error on the way. yaml.v3's own decoding into structs stops at what is
+// reader fills a Config and collects every error on the way. yaml.v3's own decoding into structs stops at what is
 // not YAML of the right types and knows no lines after that.
-type configReader struct {
+type reader struct {
 	Loader
 	cfg  *Config
 	dir  string           // of the configuration file: relative paths in it start here
@@ -69,8 +69,8 @@ type configReader struct {
 	shardsOf            map[string]givenShards // by keyspace
 }
 
-func newConfigReader(l Loader) *configReader {
-	r := &configReader{Loader: l, cfg: Default(), set: map[string]value{}, shardsOf: map[string]givenShards{}}
+func newReader(l Loader) *reader {
+	r := &reader{Loader: l, cfg: Default(), set: map[string]value{}, shardsOf: map[string]givenShards{}}
 	c := r.cfg
 	r.plain = map[string]func(value){
 		"listen":                  func(v value) { c.Listen = r.listen(v) },
@@ -130,7 +130,7 @@ func newConfigReader(l Loader) *configReader {
 }
 
 // readEnvironment reads the plain settings that a SEQGATE_* variable gives.
-func (r *configReader) readEnvironment() {
+func (r *reader) readEnvironment() {
 	r.dir = ""
 	for _, path := range slices.Sorted(maps.Keys(r.plain)) {
 		name := "SEQGATE_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
@@ -143,7 +143,7 @@ func (r *configReader) readEnvironment() {
 	}
 }
 
-func (r *configReader) readFile(path string, data []byte) {
+func (r *reader) readFile(path string, data []byte) {
 	r.dir = filepath.Dir(path)
 	root := value{file: path, node: &yaml.Node{Line: 1, Column: 1}}
 	if bytes.IndexByte(data, 0) >= 0 {
@@ -175,7 +175,7 @@ func (r *configReader) readFile(path string, data []byte) {
 var yamlErrorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // failSyntax takes the line out of the text of an error of yaml.v3, which has it nowhere else.
-func (r *configReader) failSyntax(path string, data []byte, err error) {
+func (r *reader) failSyntax(path string, data []byte, err error) {
 	e := vschema.Error{File: path, Message: yamlErrorLine.ReplaceAllString(err.Error(), "")}
 	if m := yamlErrorLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
 		e.Line, _ = strconv.Atoi(m[1]) // digits by the pattern; 0 is no line
@@ -187,7 +187,7 @@ func (r *configReader) failSyntax(path string, data []byte, err error) {
 }
 
 // section reads the keys below a path that is itself no setting, such as sequences.
-func (r *configReader) section(v value, prefix string) {
+func (r *reader) section(v value, prefix string) {
 	if v.isNull() {
 		return
 	}
@@ -207,7 +207,7 @@ func (r *configReader) section(v value, prefix string) {
 }
 
 // keysBelow lists the keys that a section may have.
-func (r *configReader) keysBelow(prefix string) []string {
+func (r *reader) keysBelow(prefix string) []string {
 	var keys []string
 	for path := range r.settings {
 		if rest, ok := strings.CutPrefix(path, prefix); ok {
@@ -220,7 +220,7 @@ func (r *configReader) keysBelow(prefix string) []string {
 }
 
 // fields reads a mapping that has just these keys.
-func (r *configReader) fields(v value, fields map[string]func(value)) {
+func (r *reader) fields(v value, fields map[string]func(value)) {
 	r.eachKey(v, func(key string, keyNode *yaml.Node, v value) {
 		if read, ok := fields[key]; ok {
 			read(v)
@@ -235,7 +235,7 @@ func (r *configReader) fields(v value, fields map[string]func(value)) {
 }
 
 // eachKey calls do for each key of a mapping, and fails the keys given twice.
-func (r *configReader) eachKey(v value, do func(key string, keyNode *yaml.Node, v value)) {
+func (r *reader) eachKey(v value, do func(key string, keyNode *yaml.Node, v value)) {
 	if v.node.Kind != yaml.MappingNode {
 		r.fail(v, "write a mapping, key: value")
 		return
@@ -254,7 +254,7 @@ func (r *configReader) eachKey(v value, do func(key string, keyNode *yaml.Node, 
 }
 
 // eachItem calls do for each item of a list; form shows one.
-func (r *configReader) eachItem(v value, form string, do func(value)) {
+func (r *reader) eachItem(v value, form string, do func(value)) {
 	if v.node.Kind != yaml.SequenceNode {
 		r.fail(v, "write a list, %s", form)
 		return
@@ -265,7 +265,7 @@ func (r *configReader) eachItem(v value, form string, do func(value)) {
 }
 
 // text reads a scalar as it is written, be it a number or a word.
-func (r *configReader) text(v value) string {
+func (r *reader) text(v value) string {
 	if !v.isText() {
 		r.fail(v, "write a text, or leave the key out")
 		return ""
@@ -273,7 +273,7 @@ func (r *configReader) text(v value) string {
 	return v.node.Value
 }
 
-func (r *configReader) oneOf(v value, known ...string) string {
+func (r *reader) oneOf(v value, known ...string) string {
 	s := r.text(v)
 	if v.isText() && !slices.Contains(known, s) {
 		r.fail(v, "unknown value %q: %s", s, vschema.Suggest(s, known))
@@ -281,7 +281,7 @@ func (r *configReader) oneOf(v value, known ...string) string {
 	return s
 }
 
-func (r *configReader) duration(v value, least time.Duration) time.Duration {
+func (r *reader) duration(v value, least time.Duration) time.Duration {
 	d, err := time.ParseDuration(v.node.Value)
 	if err != nil {
 		r.fail(v, "%q is no duration: write a number with its unit, such as 500ms, 5s or 15m", v.node.Value)
@@ -291,9 +291,9 @@ func (r *configReader) duration(v value, least time.Duration) time.Duration {
 	return d
 }
 
-func (r *configReader) count(v value) int64 { return r.countFrom(v, 1) }
+func (r *reader) count(v value) int64 { return r.countFrom(v, 1) }
 
-func (r *configReader) countFrom(v value, least int64) int64 {
+func (r *reader) countFrom(v value, least int64) int64 {
 	n, err := strconv.ParseInt(v.node.Value, 10, 64)
 	if err != nil || n < least {
 		r.fail(v, "%q is no count: write a whole number from %d", v.node.Value, least)
@@ -301,10 +301,10 @@ func (r *configReader) countFrom(v value, least int64) int64 {
 	return n
 }
 
-func (r *configReader) bool(v value) bool { return r.oneOf(v, "true", "false") == "true" }
+func (r *reader) bool(v value) bool { return r.oneOf(v, "true", "false") == "true" }
 
 // filePath reads the path of a file; in the configuration file it is relative to that file's folder.
-func (r *configReader) filePath(v value) string {
+func (r *reader) filePath(v value) string {
 	path := r.text(v)
 	if path == "" || filepath.IsAbs(path) {
 		return path
@@ -312,19 +312,19 @@ func (r *configReader) filePath(v value) string {
 	return filepath.Join(r.dir, path)
 }
 
-func (r *configReader) fail(v value, format string, args ...any) {
+func (r *reader) fail(v value, format string, args ...any) {
 	r.failKey(v, v.node, format, args...)
 }
 
 // failKey notes an error of v that stands at node.
-func (r *configReader) failKey(v value, node *yaml.Node, format string, args ...any) {
+func (r *reader) failKey(v value, node *yaml.Node, format string, args ...any) {
 	r.errs = append(r.errs, vschema.Error{
 		File: v.file, Line: node.Line, Column: node.Column, Path: v.path, Message: fmt.Sprintf(format, args...),
 	})
 }
 
 // addErrors adds the errors of another file.
-func (r *configReader) addErrors(err error) {
+func (r *reader) addErrors(err error) {
 	var errs vschema.Errors
 	if !errors.As(err, &errs) {
 		errs = vschema.Errors{{Message: err.Error()}}

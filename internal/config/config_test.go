@@ -1,9 +1,10 @@
-package main
+package config
 
 import (
 	"bytes"
+	"crypto/tls"
+	_ "embed"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -16,50 +17,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/vschema"
 )
 
-var update = flag.Bool("update", false, "write the golden files from what the code does now")
-
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, diff)
-	}
-}
-
-// env is an environment of just these variables.
-func env(vars map[string]string) func(string) string {
-	return func(name string) string { return vars[name] }
-}
-
-// writeFile writes a file into a folder of the test's own and returns its path.
-func writeFile(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-const mainKeyspace = "keyspaces: {main: {shards: {\"-\": \"app:s3cret@tcp(127.0.0.1:3306)/main\"}}}\n"
+// sampleConfig is the commented configuration file, with every key and its default.
+//
+//go:embed seqgate.yaml
+var sampleConfig []byte
 
 func loadText(t *testing.T, text string, vars map[string]string) *Config {
 	t.Helper()
 	c, err := loader(env(vars)).Load(writeFile(t, "c.yaml", text))
 	if err != nil {
-		t.Fatalf("LoadConfig: %v", err)
+		t.Fatalf("Load: %v", err)
 	}
 	return c
 }
@@ -81,9 +53,6 @@ func TestLoadConfigErrors(t *testing.T) {
 			}
 			if strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("the error shows a password: %v", err)
-			}
-			if got := exitCode(err); got != 2 {
-				t.Errorf("exit code %d, want 2", got)
 			}
 			golden(t, strings.TrimSuffix(path, ".yaml")+".golden", errs.Error()+"\n")
 		})
@@ -223,7 +192,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("the sample states other than the defaults (-default +sample):\n%s", diff)
 	}
 	shown := regexp.MustCompile(`(?m)^( *)# ((?:users|vschema|advertise|worker_id|keyspace|dir|servers|path|user|password|password_env|password_file|default_keyspace|cert|key|client_ca|ca|tokens):.*|  - \{.*)$`).ReplaceAll(sampleConfig, []byte("$1$2"))
-	r := newConfigReader(loader(env(map[string]string{"REPORT_PASSWORD": "x", "ADMIN_PASSWORD": "x", "BATCH_TOKEN": "0123456789abcdef"})))
+	r := newReader(loader(env(map[string]string{"REPORT_PASSWORD": "x", "ADMIN_PASSWORD": "x", "BATCH_TOKEN": "0123456789abcdef"})))
 	r.readFile("seqgate.yaml", shown)
 	for _, e := range r.errs {
 		if !strings.Contains(e.Message, "no such file") {
@@ -332,30 +301,28 @@ func TestShardTLS(t *testing.T) {
 	}
 }
 
-// TestBackendTLSHandshake holds each mode against servers with a certificate of ours for localhost, and of nobody's.
+// TestBackendTLSHandshake holds each mode against servers with a certificate of ours for 127.0.0.1, and of nobody's.
 func TestBackendTLSHandshake(t *testing.T) {
-	ca := newCertificate(t, nil, "test CA")
-	good := newCertificate(t, ca, "localhost")
-	stranger := newCertificate(t, nil, "localhost")
+	files := servertest.NewCertificates(t)
+	good, stranger := loadPair(t, files), loadPair(t, servertest.NewCertificates(t))
 	tests := []struct {
 		name   string
 		mode   TLSMode
 		host   string
-		server *certificate
+		server tls.Certificate
 		ok     bool
 	}{
-		{"required takes anyone", TLSRequired, "localhost", stranger, true},
-		{"verify_ca takes ours", TLSVerifyCA, "localhost", good, true},
+		{"required takes anyone", TLSRequired, "127.0.0.1", stranger, true},
+		{"verify_ca takes ours", TLSVerifyCA, "127.0.0.1", good, true},
 		{"verify_ca takes any name", TLSVerifyCA, "elsewhere", good, true},
-		{"verify_ca refuses a stranger", TLSVerifyCA, "localhost", stranger, false},
-		{"verify_identity takes ours", TLSVerifyIdentity, "localhost", good, true},
+		{"verify_ca refuses a stranger", TLSVerifyCA, "127.0.0.1", stranger, false},
+		{"verify_identity takes ours", TLSVerifyIdentity, "127.0.0.1", good, true},
 		{"verify_identity refuses another name", TLSVerifyIdentity, "elsewhere", good, false},
-		{"verify_identity refuses a stranger", TLSVerifyIdentity, "localhost", stranger, false},
+		{"verify_identity refuses a stranger", TLSVerifyIdentity, "127.0.0.1", stranger, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			caFile := writeFile(t, "ca.pem", string(ca.certPEM))
-			c := loadText(t, mainKeyspace+"tls: {ca: "+caFile+"}\n", nil)
+			c := loadText(t, mainKeyspace+"tls: {ca: "+files.CA+"}\n", nil)
 			err := handshake(t, backendTLS(tt.mode, tt.host+":1", c.TLS.RootCAs), tt.server)
 			if (err == nil) != tt.ok {
 				t.Errorf("handshake: %v, want ok %v", err, tt.ok)
@@ -364,9 +331,49 @@ func TestBackendTLSHandshake(t *testing.T) {
 	}
 }
 
+// loadPair reads a certificate and its key.
+func loadPair(t *testing.T, files servertest.Certificates) tls.Certificate {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}
+
+// handshake connects a client to a server with that certificate, and returns the client's error.
+func handshake(t *testing.T, client *tls.Config, server tls.Certificate) error {
+	t.Helper()
+	// A pipe in memory has no buffer: both sides would wait for each other to read an alert.
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{server}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		// The client's error is the one that counts; the server's is its echo.
+		_ = conn.(*tls.Conn).Handshake()
+	}()
+	defer func() {
+		l.Close()
+		<-served
+	}()
+	conn, err := tls.Dial("tcp", l.Addr().String(), client)
+	if err == nil {
+		conn.Close()
+	}
+	return err
+}
+
 func TestServerCertificate(t *testing.T) {
-	c := newCertificate(t, nil, "localhost")
-	cert, key := writeFile(t, "cert.pem", string(c.certPEM)), writeFile(t, "key.pem", string(c.keyPEM))
+	files := servertest.NewCertificates(t)
+	cert, key := files.Cert, files.Key
 	loaded := loadText(t, mainKeyspace+"tls: {cert: "+cert+", key: "+key+"}\n", nil)
 	if want := (CertificateFiles{Cert: cert, Key: key}); loaded.TLS.Clients != want {
 		t.Errorf("files %+v, want %+v", loaded.TLS.Clients, want)
@@ -392,7 +399,7 @@ func FuzzLoadConfig(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := newConfigReader(loader(env(nil)))
+		r := newReader(loader(env(nil)))
 		r.readFile("c.yaml", data)
 		r.checkKeyspaces()
 		r.checkOverrides()

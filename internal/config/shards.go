@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ type givenShards struct {
 }
 
 // layOutShards finds out which keyspaces are sharded, and puts the shards of each into the order of their key ranges.
-func (r *configReader) layOutShards() {
+func (r *reader) layOutShards() {
 	if r.vschemaFile != "" && r.cfg.VSchema == nil {
 		return // it says which are sharded, and was not read
 	}
@@ -54,7 +54,7 @@ func (c *Config) Declared(keyspace string) *vschema.Keyspace {
 }
 
 // layOut checks that the shards hold all keyspace ids once, and orders them.
-func (r *configReader) layOut(k *Keyspace, declared *vschema.Keyspace, given givenShards) {
+func (r *reader) layOut(k *Keyspace, declared *vschema.Keyspace, given givenShards) {
 	if len(given.names) == 0 {
 		return // that is told already
 	}

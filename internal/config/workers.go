@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"slices"
@@ -38,7 +38,7 @@ const TableStore = "table"
 var workerStores = []string{TableStore, "etcd", "zookeeper"}
 
 // workerSettings are the keys of worker ids.
-func (r *configReader) workerSettings() map[string]func(value) {
+func (r *reader) workerSettings() map[string]func(value) {
 	w := &r.cfg.WorkerIDs
 	return map[string]func(value){
 		"worker_id":             func(v value) { w.Static = new(r.countFrom(v, 0)) },
@@ -60,7 +60,7 @@ func (r *configReader) workerSettings() map[string]func(value) {
 	}
 }
 
-func (r *configReader) workerStore(v value) string {
+func (r *reader) workerStore(v value) string {
 	store := r.oneOf(v, workerStores...)
 	if slices.Contains(workerStores, store) && store != TableStore && !slices.Contains(r.WorkerStores, store) {
 		r.fail(v, "this seqgate was built without it: build it with go build -tags %s ./cmd/seqgate", store)
@@ -69,7 +69,7 @@ func (r *configReader) workerStore(v value) string {
 }
 
 // checkWorkers checks what several keys say of worker ids.
-func (r *configReader) checkWorkers() {
+func (r *reader) checkWorkers() {
 	w := r.cfg.WorkerIDs
 	if v, given := r.set["worker_ids.keyspace"]; given {
 		switch k, ok := r.cfg.Keyspace(w.Keyspace); {
@@ -84,7 +84,7 @@ func (r *configReader) checkWorkers() {
 	}
 }
 
-func (r *configReader) keyspaceNames() (names []string) {
+func (r *reader) keyspaceNames() (names []string) {
 	for _, k := range r.cfg.Keyspaces {
 		names = append(names, k.Name)
 	}
