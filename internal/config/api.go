@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/seqgate/seqgate/proxy/idapi"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -75,7 +73,7 @@ func (r *reader) apiToken(v value) idapi.Token {
 		"rate":      func(v value) { t.Rate = r.rate(v) },
 	})
 	switch {
-	case v.node.Kind != yaml.MappingNode:
+	case !v.isMapping():
 		return t
 	case t.Anonymous && len(secrets) > 0:
 		r.fail(v, "anonymous is for those without a token: leave %s out", secrets[0])

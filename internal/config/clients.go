@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/seqgate/seqgate/proxy"
 )
 
@@ -67,7 +65,7 @@ func (r *reader) prefixes(v value) []netip.Prefix {
 		}
 	}
 	if v.isText() {
-		for text := range strings.SplitSeq(v.node.Value, ",") {
+		for text := range strings.SplitSeq(v.written(), ",") {
 			add(v, text)
 		}
 		return prefixes
@@ -104,7 +102,7 @@ func (r *reader) users(v value) []User {
 		}
 		users = append(users, u)
 	})
-	if v.node.Kind == yaml.SequenceNode && len(users) == 0 {
+	if v.isList() && len(users) == 0 {
 		r.fail(v, "the list is empty: add a user, or remove the key to let clients log in with their own MySQL user and password")
 	}
 	return users
@@ -133,7 +131,7 @@ func (r *reader) user(v value) User {
 		"max_connections": func(v value) { u.MaxConnections = r.limit(v) },
 		"vschema_ddl":     func(v value) { u.VSchemaDDL = r.bool(v) },
 	})
-	if !named && v.node.Kind == yaml.MappingNode {
+	if !named && v.isMapping() {
 		r.fail(v, `the key "name" is missing: write name: USER`)
 	}
 	return u
@@ -143,7 +141,7 @@ func (r *reader) user(v value) User {
 func (r *reader) account(v value) *proxy.Account {
 	var a proxy.Account
 	r.secretFields(v, &a.Password, map[string]func(value){"user": func(v value) { a.User = r.text(v) }})
-	if a.User == "" && v.node.Kind == yaml.MappingNode {
+	if a.User == "" && v.isMapping() {
 		r.fail(v, "the user is missing: write user: NAME, an account of the servers")
 	}
 	return &a
@@ -163,7 +161,7 @@ func (r *reader) secretFields(v value, secret *string, fields map[string]func(va
 	password("password_file", r.passwordFromFile)
 	r.fields(v, fields)
 	switch {
-	case v.node.Kind != yaml.MappingNode:
+	case !v.isMapping():
 	case len(given) == 0:
 		r.fail(v, "the password is missing: write one of password, password_env, password_file")
 	case len(given) > 1:

@@ -2,14 +2,12 @@ package config
 
 import (
 	"strings"
-
-	"gopkg.in/yaml.v3"
 )
 
 // dsnText gives a DSN as text where it is a mapping that says where it is: dsn_env or dsn_file. So a file with DSNs that
 // anybody may read, such as one in a repository, needs no password. Everything else is given back as it is.
 func (r *reader) dsnText(v value) (value, bool) {
-	if v.node.Kind != yaml.MappingNode {
+	if !v.isMapping() {
 		return v, true
 	}
 	before, text, given := len(r.errs), "", 0
@@ -20,9 +18,7 @@ func (r *reader) dsnText(v value) (value, bool) {
 	if given != 1 && len(r.errs) == before {
 		r.fail(v, "write one of dsn_env: VARIABLE and dsn_file: PATH, or the DSN itself")
 	}
-	node := *v.node
-	node.Kind, node.Tag, node.Value, node.Content = yaml.ScalarNode, "!!str", text, nil
-	return value{v.file, v.path, &node}, len(r.errs) == before
+	return v.withText(text), len(r.errs) == before
 }
 
 // dsnFromFile takes the file's text without the line end that editors add.

@@ -1,53 +1,17 @@
 package config
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/seqgate/seqgate/vschema"
 )
-
-// value is one value of the configuration and where it comes from: a place in a file, or a name and no line.
-type value struct {
-	file string // or "environment", or a flag
-	path string // of the key, or the name of the variable
-	node *yaml.Node
-}
-
-// textValue is a value from outside of a file.
-func textValue(source, text string) value {
-	return value{file: source, node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}}
-}
-
-func (v value) child(key string, node *yaml.Node) value {
-	for node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	switch {
-	case v.path == "":
-		return value{v.file, key, node}
-	case strings.HasPrefix(key, "["):
-		return value{v.file, v.path + key, node}
-	}
-	return value{v.file, v.path + "." + key, node}
-}
-
-func (v value) isNull() bool { return v.node.Kind == yaml.ScalarNode && v.node.Tag == "!!null" }
-
-// isText says that a value is there and neither a list nor a mapping.
-func (v value) isText() bool { return v.node.Kind == yaml.ScalarNode && !v.isNull() }
 
 // reader fills a Config and collects every error on the way. yaml.v3's own decoding into structs stops at what is
 // not YAML of the right types and knows no lines after that.
@@ -145,45 +109,15 @@ func (r *reader) readEnvironment() {
 
 func (r *reader) readFile(path string, data []byte) {
 	r.dir = filepath.Dir(path)
-	root := value{file: path, node: &yaml.Node{Line: 1, Column: 1}}
-	if bytes.IndexByte(data, 0) >= 0 {
-		r.fail(root, "not a text file")
+	root, errs := parseYAML(path, data)
+	r.errs = append(r.errs, errs...)
+	if root.node == nil {
 		return
 	}
-	var document yaml.Node
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	switch err := dec.Decode(&document); {
-	case err == io.EOF:
-		document.Content = []*yaml.Node{{Kind: yaml.MappingNode, Line: 1, Column: 1}}
-	case err != nil:
-		r.failSyntax(path, data, err)
-		return
-	}
-	if err := dec.Decode(&yaml.Node{}); err != nil && err != io.EOF {
-		r.failSyntax(path, data, err)
-		return
-	} else if err == nil {
-		r.fail(root, "more than one YAML document: remove what follows the second ---")
-	}
-	root = root.child("", document.Content[0])
 	r.section(root, "")
 	if _, ok := r.set["keyspaces"]; !ok {
 		r.fail(root, `the key "keyspaces" is missing: write keyspaces: {main: {shards: {"-": "user:password@tcp(127.0.0.1:3306)/main"}}}`)
 	}
-}
-
-var yamlErrorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// failSyntax takes the line out of the text of an error of yaml.v3, which has it nowhere else.
-func (r *reader) failSyntax(path string, data []byte, err error) {
-	e := vschema.Error{File: path, Message: yamlErrorLine.ReplaceAllString(err.Error(), "")}
-	if m := yamlErrorLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
-		e.Line, _ = strconv.Atoi(m[1]) // digits by the pattern; 0 is no line
-	}
-	if bytes.Contains(data, []byte("\n\t")) {
-		e.Message += ": YAML indents with spaces, not tabs"
-	}
-	r.errs = append(r.errs, e)
 }
 
 // section reads the keys below a path that is itself no setting, such as sequences.
@@ -191,8 +125,8 @@ func (r *reader) section(v value, prefix string) {
 	if v.isNull() {
 		return
 	}
-	r.eachKey(v, func(key string, keyNode *yaml.Node, v value) {
-		path := prefix + key
+	r.eachKey(v, func(key, v value) {
+		path := prefix + key.written()
 		read, ok := r.settings[path]
 		switch {
 		case ok:
@@ -201,7 +135,7 @@ func (r *reader) section(v value, prefix string) {
 		case slices.ContainsFunc(slices.Collect(maps.Keys(r.settings)), func(s string) bool { return strings.HasPrefix(s, path+".") }):
 			r.section(v, path+".")
 		default:
-			r.failKey(v, keyNode, "unknown key: %s", vschema.Suggest(key, r.keysBelow(prefix)))
+			r.fail(key, "unknown key: %s", vschema.Suggest(key.written(), r.keysBelow(prefix)))
 		}
 	})
 }
@@ -221,47 +155,17 @@ func (r *reader) keysBelow(prefix string) []string {
 
 // fields reads a mapping that has just these keys.
 func (r *reader) fields(v value, fields map[string]func(value)) {
-	r.eachKey(v, func(key string, keyNode *yaml.Node, v value) {
-		if read, ok := fields[key]; ok {
+	r.eachKey(v, func(key, v value) {
+		if read, ok := fields[key.written()]; ok {
 			read(v)
 			return
 		}
-		if key == "rights" && strings.HasPrefix(v.path, "users[") {
-			r.failKey(v, keyNode, rightsGone)
+		if key.written() == "rights" && strings.HasPrefix(v.path, "users[") {
+			r.fail(key, rightsGone)
 			return
 		}
-		r.failKey(v, keyNode, "unknown key: %s", vschema.Suggest(key, slices.Collect(maps.Keys(fields))))
+		r.fail(key, "unknown key: %s", vschema.Suggest(key.written(), slices.Collect(maps.Keys(fields))))
 	})
-}
-
-// eachKey calls do for each key of a mapping, and fails the keys given twice.
-func (r *reader) eachKey(v value, do func(key string, keyNode *yaml.Node, v value)) {
-	if v.node.Kind != yaml.MappingNode {
-		r.fail(v, "write a mapping, key: value")
-		return
-	}
-	first := map[string]int{}
-	for i := 0; i+1 < len(v.node.Content); i += 2 {
-		keyNode := v.node.Content[i]
-		child := v.child(keyNode.Value, v.node.Content[i+1])
-		if line, again := first[keyNode.Value]; again {
-			r.failKey(child, keyNode, "duplicate key: the same key stands on line %d, remove one", line)
-			continue
-		}
-		first[keyNode.Value] = keyNode.Line
-		do(keyNode.Value, keyNode, child)
-	}
-}
-
-// eachItem calls do for each item of a list; form shows one.
-func (r *reader) eachItem(v value, form string, do func(value)) {
-	if v.node.Kind != yaml.SequenceNode {
-		r.fail(v, "write a list, %s", form)
-		return
-	}
-	for i, item := range v.node.Content {
-		do(v.child(fmt.Sprintf("[%d]", i), item))
-	}
 }
 
 // text reads a scalar as it is written, be it a number or a word.
@@ -270,7 +174,7 @@ func (r *reader) text(v value) string {
 		r.fail(v, "write a text, or leave the key out")
 		return ""
 	}
-	return v.node.Value
+	return v.written()
 }
 
 func (r *reader) oneOf(v value, known ...string) string {
@@ -282,9 +186,9 @@ func (r *reader) oneOf(v value, known ...string) string {
 }
 
 func (r *reader) duration(v value, least time.Duration) time.Duration {
-	d, err := time.ParseDuration(v.node.Value)
+	d, err := time.ParseDuration(v.written())
 	if err != nil {
-		r.fail(v, "%q is no duration: write a number with its unit, such as 500ms, 5s or 15m", v.node.Value)
+		r.fail(v, "%q is no duration: write a number with its unit, such as 500ms, 5s or 15m", v.written())
 	} else if d < least {
 		r.fail(v, "%s is too short: write more", d)
 	}
@@ -294,9 +198,9 @@ func (r *reader) duration(v value, least time.Duration) time.Duration {
 func (r *reader) count(v value) int64 { return r.countFrom(v, 1) }
 
 func (r *reader) countFrom(v value, least int64) int64 {
-	n, err := strconv.ParseInt(v.node.Value, 10, 64)
+	n, err := strconv.ParseInt(v.written(), 10, 64)
 	if err != nil || n < least {
-		r.fail(v, "%q is no count: write a whole number from %d", v.node.Value, least)
+		r.fail(v, "%q is no count: write a whole number from %d", v.written(), least)
 	}
 	return n
 }
@@ -310,17 +214,6 @@ func (r *reader) filePath(v value) string {
 		return path
 	}
 	return filepath.Join(r.dir, path)
-}
-
-func (r *reader) fail(v value, format string, args ...any) {
-	r.failKey(v, v.node, format, args...)
-}
-
-// failKey notes an error of v that stands at node.
-func (r *reader) failKey(v value, node *yaml.Node, format string, args ...any) {
-	r.errs = append(r.errs, vschema.Error{
-		File: v.file, Line: node.Line, Column: node.Column, Path: v.path, Message: fmt.Sprintf(format, args...),
-	})
 }
 
 // addErrors adds the errors of another file.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"gopkg.in/yaml.v3"
 )
 
 // The reference of the configuration is made of what the reader's own tables and error messages say, and of the comments in
@@ -212,7 +211,7 @@ func (e sampleEntry) facts() string {
 func probe(path, text string) (complaint string, r *reader) {
 	r = newReader(loader(func(string) string { return "" }))
 	r.dir = "/probed"
-	r.settings[path](value{path: path, node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}})
+	r.settings[path](textValue("", text))
 	if len(r.errs) == 0 {
 		return "", r
 	}
@@ -289,11 +288,11 @@ func itemFields(t *testing.T, path string) string {
 	if _, plain := r.plain[path]; plain {
 		return ""
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(cmp.Or(itemProbes[path], "?")), &document); err != nil {
-		t.Fatal(err)
+	probed, errs := parseYAML("", []byte(cmp.Or(itemProbes[path], "?")))
+	if len(errs) > 0 {
+		t.Fatal(errs)
 	}
-	r.settings[path](value{path: path, node: document.Content[0]})
+	r.settings[path](probed)
 	for _, e := range r.errs {
 		if _, keys, ok := strings.Cut(e.Message, "unknown key: write "); ok {
 			keys = strings.TrimPrefix(keys, "one of ")

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 )
 
 // reloadable are the keys of the configuration that count without a restart, after a reload.
@@ -51,11 +49,7 @@ func (g Given) Reload(now Given) (inForce Given, reloaded, needRestart []string)
 func (r *reader) given() Given {
 	given := make(Given, len(r.set))
 	for key, v := range r.set {
-		text, err := yaml.Marshal(v.node)
-		if err != nil {
-			text = []byte(v.node.Value) // an alias of YAML's; its value is what counts
-		}
-		given[key] = string(text)
+		given[key] = v.yaml()
 	}
 	for _, f := range r.read {
 		for key := range r.set {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
@@ -90,9 +88,9 @@ func (r *reader) refill(v value) Refill {
 }
 
 func (r *reader) percent(v value) int {
-	n, err := strconv.Atoi(strings.TrimSuffix(v.node.Value, "%"))
+	n, err := strconv.Atoi(strings.TrimSuffix(v.written(), "%"))
 	if err != nil || n < 0 || n > 99 {
-		r.fail(v, "%q is no percentage: write a whole number from 0 to 99, such as 10", v.node.Value)
+		r.fail(v, "%q is no percentage: write a whole number from 0 to 99, such as 10", v.written())
 	}
 	return n
 }
@@ -116,7 +114,7 @@ func (r *reader) override(v value) SequenceOverride {
 	}
 	r.fields(v, fields)
 	switch {
-	case v.node.Kind == yaml.MappingNode && len(v.node.Content) == 0:
+	case v.isMapping() && v.isEmpty():
 		r.fail(v, "no setting: write one of %s", strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 	case o.Stores == nil && (o.Stripes > 0 || o.StripeChunk > 0):
 		r.fail(v, "stripes and stripe_chunk are for a sequence on several servers: write its stores too")
@@ -148,12 +146,13 @@ func (o SequenceOverride) tryStripes() error {
 // stores reads the servers of a striped sequence: their names and DSNs.
 func (r *reader) stores(v value) []Shard {
 	stores := []Shard{}
-	r.eachKey(v, func(name string, _ *yaml.Node, v value) {
+	r.eachKey(v, func(key, v value) {
+		name := key.written()
 		if store, ok := r.shard(name, v); ok {
 			stores = append(stores, store)
 		}
 	})
-	if v.node.Kind == yaml.MappingNode && len(v.node.Content) == 0 {
+	if v.isMapping() && v.isEmpty() {
 		r.fail(v, `no store: write a: "user:password@tcp(127.0.0.1:3306)/database", and others`)
 	}
 	return stores
@@ -169,7 +168,7 @@ func (r *reader) tableOverrides(v value) map[string]TableOverride {
 	r.eachFullName(v, "main.users", func(name string, v value) {
 		var o TableOverride
 		r.fields(v, map[string]func(value){"on_explicit_id": func(v value) { o.OnExplicitID = r.explicitPolicy(v) }})
-		if v.node.Kind == yaml.MappingNode && len(v.node.Content) == 0 {
+		if v.isMapping() && v.isEmpty() {
 			r.fail(v, "no setting: write on_explicit_id: ignore, warn or advance")
 		}
 		overrides[name] = o
@@ -182,9 +181,10 @@ func (r *reader) eachFullName(v value, example string, do func(name string, v va
 	if v.isNull() {
 		return
 	}
-	r.eachKey(v, func(name string, keyNode *yaml.Node, v value) {
+	r.eachKey(v, func(key, v value) {
+		name := key.written()
 		if keyspace, table, ok := strings.Cut(name, "."); !ok || keyspace == "" || table == "" {
-			r.failKey(v, keyNode, "%q is no full name: write keyspace and name, such as %s", name, example)
+			r.fail(key, "%q is no full name: write keyspace and name, such as %s", name, example)
 		}
 		do(name, v)
 	})

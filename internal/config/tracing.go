@@ -11,9 +11,9 @@ const withoutTracing = "this seqgate was built without tracing: build it with go
 
 // ratio reads a share.
 func (r *reader) ratio(v value) float64 {
-	n, err := strconv.ParseFloat(v.node.Value, 64)
+	n, err := strconv.ParseFloat(v.written(), 64)
 	if err != nil || !(n >= 0 && n <= 1) { // not NaN
-		r.fail(v, "%q is no share: write a number from 0 to 1, such as 0.01", v.node.Value)
+		r.fail(v, "%q is no share: write a number from 0 to 1, such as 0.01", v.written())
 	} else if n > 0 && !r.Tracing {
 		r.fail(v, withoutTracing)
 	}

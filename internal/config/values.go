@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
-	"gopkg.in/yaml.v3"
 )
 
 // listen reads one address or a list of them; in one line they are separated by commas.
@@ -27,11 +26,11 @@ func (r *reader) listen(v value) []string {
 	}
 	switch {
 	case v.isText():
-		for addr := range strings.SplitSeq(v.node.Value, ",") {
+		for addr := range strings.SplitSeq(v.written(), ",") {
 			add(v, addr)
 		}
 		return addrs
-	case v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0:
+	case v.isList() && v.isEmpty():
 		r.fail(v, "the list is empty: write at least one address, such as 127.0.0.1:3307")
 	default:
 		r.eachItem(v, "[127.0.0.1:3307]", func(v value) { add(v, r.text(v)) })
@@ -88,7 +87,7 @@ func (r *reader) addresses(v value) (addrs []string) {
 		r.eachItem(v, "[10.0.0.5:2379]", func(v value) { add(v, r.text(v)) })
 		return addrs
 	}
-	for addr := range strings.SplitSeq(v.node.Value, ",") {
+	for addr := range strings.SplitSeq(v.written(), ",") {
 		add(v, addr)
 	}
 	return addrs
@@ -123,13 +122,14 @@ func (r *reader) hostListen(v value) string {
 
 func (r *reader) keyspaces(v value) []Keyspace {
 	var keyspaces []Keyspace
-	r.eachKey(v, func(name string, keyNode *yaml.Node, v value) {
+	r.eachKey(v, func(key, v value) {
+		name := key.written()
 		if name == "" {
-			r.failKey(v, keyNode, "the keyspace's name is empty: write a name")
+			r.fail(key, "the keyspace's name is empty: write a name")
 		}
 		keyspaces = append(keyspaces, r.keyspace(name, v))
 	})
-	if v.node.Kind == yaml.MappingNode && len(keyspaces) == 0 {
+	if v.isMapping() && len(keyspaces) == 0 {
 		r.fail(v, `no keyspace: write main: {shards: {"-": "user:password@tcp(127.0.0.1:3306)/main"}}`)
 	}
 	return keyspaces
@@ -144,7 +144,7 @@ func (r *reader) keyspace(name string, v value) Keyspace {
 		k.Shards, given.names = r.shards(v)
 		r.shardsOf[name] = given
 	}})
-	if !given && v.node.Kind == yaml.MappingNode {
+	if !given && v.isMapping() {
 		r.fail(v, `the key "shards" is missing: write shards: {"-": "user:password@tcp(127.0.0.1:3306)/%s"}`, name)
 	}
 	return k
@@ -152,13 +152,14 @@ func (r *reader) keyspace(name string, v value) Keyspace {
 
 // shards gives the shards whose DSNs are right, and the names of all.
 func (r *reader) shards(v value) (shards []Shard, names []string) {
-	r.eachKey(v, func(name string, _ *yaml.Node, v value) {
+	r.eachKey(v, func(key, v value) {
+		name := key.written()
 		names = append(names, name)
 		if s, ok := r.shard(name, v); ok {
 			shards = append(shards, s)
 		}
 	})
-	if v.node.Kind == yaml.MappingNode && len(names) == 0 {
+	if v.isMapping() && len(names) == 0 {
 		r.fail(v, `no shard: write "-": "user:password@tcp(127.0.0.1:3306)/database"`)
 	}
 	return shards, names
@@ -171,11 +172,11 @@ func (r *reader) shard(name string, v value) (Shard, bool) {
 	if !ok {
 		return Shard{}, false // that is told already
 	}
-	if !v.isText() || v.node.Value == "" {
+	if !v.isText() || v.written() == "" {
 		r.fail(v, "the DSN is missing: %s", form)
 		return Shard{}, false
 	}
-	dsn, err := mysql.ParseDSN(v.node.Value)
+	dsn, err := mysql.ParseDSN(v.written())
 	switch {
 	case err != nil:
 		r.fail(v, "%s: %s", dsnError(err), form)
