@@ -5,9 +5,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/vschema"
@@ -31,7 +33,7 @@ type adminSource struct {
 	timeout    time.Duration
 }
 
-func (s *adminSource) flags(fs *flag.FlagSet) {
+func (s *adminSource) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.file, "config", "", "the configuration `FILE` of the seqgate (or SEQGATE_CONFIG)")
 	fs.StringVar(&s.addr, "admin", "", "the admin `ADDR` of the seqgate, host:port, unix:/path or https://host:port, in place of that of the file; SEQGATE_ADMIN_PASSWORD is its password")
 	fs.DurationVar(&s.timeout, "timeout", adminTimeoutDefault, "the `TIME` that the answer may take")
@@ -69,6 +71,23 @@ func (s *adminSource) open() (*adminClient, error) {
 		return nil, fmt.Errorf("%s has no admin address: set admin.listen and restart seqgate, or give --admin ADDR", file)
 	}
 	return newAdminClient(at)
+}
+
+// ask finds the running seqgate and asks it, for as long as the answer may take. The answer's JSON is read into read, unless that is nil.
+func (s *adminSource) ask(ctx context.Context, method, page string, read any) (answer []byte, err error) {
+	client, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	if answer, err = client.ask(ctx, method, page); err != nil || read == nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(answer, read); err != nil {
+		return nil, fmt.Errorf("the admin address %s answers with something else than %s: it may be of an older seqgate: %w", client.addr, page, err)
+	}
+	return answer, nil
 }
 
 // checkTimeout refuses a time in which nothing can be answered.

@@ -2,9 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seqgate/seqgate/proxy/admin"
 )
@@ -30,82 +29,68 @@ is the connection id of the client's greeting. A session that the server does no
 of the configuration, or at ADDR, from the same machine.`
 )
 
-// askingFlags starts the flags of a command that asks a running seqgate.
-func askingFlags(command, arguments, about string, stdout io.Writer) (*flag.FlagSet, *adminSource) {
-	fs := newFlags(command, arguments, about, stdout)
-	from := &adminSource{}
-	from.flags(fs)
-	return fs, from
+// newAsking makes a command without arguments, whose answer is JSON that show prints as text.
+func newAsking[T any](name, short, about, method, page string, show func(io.Writer, T) error) *cobra.Command {
+	var from adminSource
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: name + " --config FILE | --admin ADDR [--json] [--timeout TIME]", Short: short, Long: about, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var read T
+			answer, err := from.ask(cmd.Context(), method, page, &read)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				_, err = cmd.OutOrStdout().Write(answer)
+				return err
+			}
+			return show(cmd.OutOrStdout(), read)
+		},
+	}
+	from.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as it is, for programs")
+	return cmd
 }
 
-// asks is a command without arguments, whose answer is JSON that show prints as text.
-func asks[T any](command, about, method, page string, show func(io.Writer, T) error) command {
-	return func(ctx context.Context, args []string, stdout, _ io.Writer) error {
-		fs, from := askingFlags(command, "--config FILE | --admin ADDR [--json] [--timeout TIME]", about, stdout)
-		asJSON := fs.Bool("json", false, "print the answer as it is, for programs")
-		if err := parseOnly(fs, args); err != nil {
-			return err
-		}
-		client, err := from.open()
-		if err != nil {
-			return err
-		}
-		ctx, cancel := context.WithTimeout(ctx, from.timeout)
-		defer cancel()
-		answer, err := client.ask(ctx, method, page)
-		if err != nil {
-			return err
-		}
-		var read T
-		if err := json.Unmarshal(answer, &read); err != nil {
-			return fmt.Errorf("the admin address %s answers with something else than %s: it may be of an older seqgate: %w", client.addr, page, err)
-		}
-		if *asJSON {
-			_, err := stdout.Write(answer)
-			return err
-		}
-		return show(stdout, read)
-	}
+func newStatus() *cobra.Command {
+	return newAsking("status", "Show how a running seqgate stands: servers, sequences", statusAbout, http.MethodGet, "/status.json",
+		func(w io.Writer, r admin.StatusReport) error { return printStatus(w, r, time.Now()) })
 }
 
-var (
-	runStatus = asks("status", statusAbout, http.MethodGet, "/status.json", func(w io.Writer, r admin.StatusReport) error {
-		return printStatus(w, r, time.Now())
-	})
-	runSessions = asks("sessions", sessionsAbout, http.MethodGet, "/sessions.json", printSessions)
-	runReload   = asks("reload", reloadAbout, http.MethodPost, "/-/reload", printReload)
-)
+func newSessions() *cobra.Command {
+	return newAsking("sessions", "List the clients of a running seqgate", sessionsAbout, http.MethodGet, "/sessions.json", printSessions)
+}
 
-// runKill is `seqgate kill`.
-func runKill(ctx context.Context, args []string, stdout, _ io.Writer) error {
-	fs, from := askingFlags("kill", "ID [--query] --config FILE | --admin ADDR [--timeout TIME]", killAbout, stdout)
-	query := fs.Bool("query", false, "end what the session runs, and leave the session")
-	args, err := parseArgs(fs, args)
-	if err != nil {
-		return err
+func newReload() *cobra.Command {
+	return newAsking("reload", "Have a running seqgate read its configuration again", reloadAbout, http.MethodPost, "/-/reload", printReload)
+}
+
+func newKill() *cobra.Command {
+	var from adminSource
+	var query bool
+	cmd := &cobra.Command{
+		Use: "kill ID [--query] --config FILE | --admin ADDR [--timeout TIME]", Short: "End a client's session, or what it runs", Long: killAbout,
+		Args: arguments(1, 1, "write the id of one session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := countArgument("ID", args[0])
+			if err != nil {
+				return err
+			}
+			page, what := "/-/kill?id="+strconv.FormatInt(id, 10), "session %d was ended\n"
+			if query {
+				page, what = page+"&query", "what session %d ran, if anything, was ended\n"
+			}
+			if _, err := from.ask(cmd.Context(), http.MethodPost, page, nil); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), what, id)
+			return err
+		},
 	}
-	if len(args) != 1 {
-		return usagef("write the id of one session: see seqgate kill --help")
-	}
-	id, err := countArgument("ID", args[0])
-	if err != nil {
-		return err
-	}
-	client, err := from.open()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, from.timeout)
-	defer cancel()
-	page, what := "/-/kill?id="+strconv.FormatInt(id, 10), "session %d was ended\n"
-	if *query {
-		page, what = page+"&query", "what session %d ran, if anything, was ended\n"
-	}
-	if _, err := client.ask(ctx, http.MethodPost, page); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, what, id)
-	return err
+	from.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&query, "query", false, "end what the session runs, and leave the session")
+	return cmd
 }
 
 // table starts a table with these columns.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
@@ -20,20 +22,28 @@ var checkAbout = fmt.Sprintf(`Validates the configuration and the vschema, and l
 compares the servers' tables with them, on every shard: what would make INSERTs fail, ids repeat or rows not be found is
 an error (exit code 1), a server that cannot be reached, or answers nothing for %v, a warning, or with --strict an error. It changes nothing.`, 2*silence)
 
-// runCheck is `seqgate check`.
-func runCheck(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
+func newCheck() *cobra.Command {
 	var from source
-	fs := newFlags("check", "--config FILE | --upstream DSN [--strict]", checkAbout, stdout)
-	from.flags(fs)
-	strict := fs.Bool("strict", false, "a server that cannot be reached is an error, not a warning")
-	if err := parseOnly(fs, args); err != nil {
-		return err
+	var strict bool
+	cmd := &cobra.Command{
+		Use: "check --config FILE | --upstream DSN [--strict]", Short: "Validate the files, and the servers' tables against them", Long: checkAbout,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := from.load()
+			if err != nil {
+				return err
+			}
+			return check(cmd.Context(), cfg, strict, cmd.OutOrStdout())
+		},
 	}
-	cfg, err := from.load()
-	if err != nil {
-		return err
-	}
-	c := checker{strict: *strict, cfg: cfg, cluster: newCluster(ctx, cfg), out: stdout}
+	from.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&strict, "strict", false, "a server that cannot be reached is an error, not a warning")
+	return cmd
+}
+
+// check compares the servers with the configuration, and prints what it finds.
+func check(ctx context.Context, cfg *config.Config, strict bool, out io.Writer) (err error) {
+	c := checker{strict: strict, cfg: cfg, cluster: newCluster(ctx, cfg), out: out}
 	defer func() { err = errors.Join(err, c.cluster.close()) }()
 	c.connect()
 	list := bindings(cfg, c.servers)

@@ -162,7 +162,7 @@ func TestCheckChangesNothing(t *testing.T) {
 
 func TestCheckUnreachable(t *testing.T) {
 	var out strings.Builder
-	err := runCheck(t.Context(), []string{"--upstream", "u:p@tcp(127.0.0.1:1)/d"}, &out, &out)
+	err := run(t.Context(), []string{"check", "--upstream", "u:p@tcp(127.0.0.1:1)/d"}, &out, &out)
 	if err != nil {
 		t.Errorf("error %v, want none", err)
 	}
@@ -175,7 +175,7 @@ func TestCheckUnreachable(t *testing.T) {
 func TestCheckRefused(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		var out strings.Builder
-		err := runCheck(t.Context(), []string{"--upstream", "nobody:pw@tcp(" + s.Addr + ")/d"}, &out, &out)
+		err := run(t.Context(), []string{"check", "--upstream", "nobody:pw@tcp(" + s.Addr + ")/d"}, &out, &out)
 		if exitCode(err) != 1 || !strings.Contains(out.String(), "error: d: keyspace d at "+s.Addr+": Error 1045") {
 			t.Errorf("output %q, %v, want an error: the server refuses the user", out.String(), err)
 		}
@@ -184,7 +184,7 @@ func TestCheckRefused(t *testing.T) {
 
 func TestCheckBadFiles(t *testing.T) {
 	var out strings.Builder
-	err := runCheck(t.Context(), []string{"--config", "testdata/config/vschema_errors.yaml"}, &out, &out)
+	err := run(t.Context(), []string{"check", "--config", "testdata/config/vschema_errors.yaml"}, &out, &out)
 	var errs vschema.Errors
 	if !errors.As(err, &errs) || len(errs) != 3 || exitCode(err) != 2 {
 		t.Errorf("error %v, exit code %d, want the 3 errors of both files and 2", err, exitCode(err))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seqgate/seqgate/internal/config"
 
@@ -23,36 +24,36 @@ const decodeAbout = `Takes a snowflake id apart into time, zone, worker id and s
 without --layout it is explained by each known layout in which its time lies between the layout's epoch and tomorrow
 (exit code 1 when there is none), and with --config or --vschema by those of the generators too. ID is decimal, or hexadecimal after 0x.`
 
-// runDecode is `seqgate decode`.
-func runDecode(_ context.Context, args []string, stdout, _ io.Writer) error {
-	fs := newFlags("decode", "ID [--config FILE | --vschema FILE | --layout NAME] [--json]", decodeAbout, stdout)
-	layout := fs.String("layout", "", "explain the id by this `LAYOUT` only: "+strings.Join(layoutNames(), ", "))
-	file := fs.String("config", "", "explain the id by the generators of this configuration `FILE`'s vschema too")
-	schema := fs.String("vschema", "", "explain the id by the generators of this vschema `FILE` too")
-	asJSON := fs.Bool("json", false, "print JSON")
-	rest, err := parseArgs(fs, args)
-	if err != nil {
-		return err
+func newDecode() *cobra.Command {
+	var layout, file, schema string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "decode ID [--config FILE | --vschema FILE | --layout NAME] [--json]", Short: "Explain a generated id", Long: decodeAbout,
+		Args: arguments(1, 1, "give one ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			generators, err := declaredGenerators(file, schema, layout)
+			if err != nil {
+				return err
+			}
+			list, err := explain(id, layout, generators, time.Now())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printExplainedJSON(cmd.OutOrStdout(), id, list)
+			}
+			return printExplained(cmd.OutOrStdout(), list)
+		},
 	}
-	if len(rest) != 1 {
-		return usagef("give one ID: see seqgate decode --help")
-	}
-	id, err := parseID(rest[0])
-	if err != nil {
-		return err
-	}
-	generators, err := declaredGenerators(*file, *schema, *layout)
-	if err != nil {
-		return err
-	}
-	list, err := explain(id, *layout, generators, time.Now())
-	if err != nil {
-		return err
-	}
-	if *asJSON {
-		return printExplainedJSON(stdout, id, list)
-	}
-	return printExplained(stdout, list)
+	cmd.Flags().StringVar(&layout, "layout", "", "explain the id by this `LAYOUT` only: "+strings.Join(layoutNames(), ", "))
+	cmd.Flags().StringVar(&file, "config", "", "explain the id by the generators of this configuration `FILE`'s vschema too")
+	cmd.Flags().StringVar(&schema, "vschema", "", "explain the id by the generators of this vschema `FILE` too")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
 // declaredGenerators gives the generators of a configuration's or a vschema's file, of which one may be given.

@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 		{"negative without a separator", []string{"-5"}, 2, []string{"-5 is negative: write a whole number from 1"}},
 		{"negative", []string{"--", "-5"}, 2, []string{`"-5" is not an id`}},
 		{"too large", []string{"9223372036854775808"}, 2, []string{"is not an id"}},
-		{"help", []string{"-h"}, 0, []string{"usage: seqgate decode ID [--config FILE | --vschema FILE | --layout NAME] [--json]"}},
+		{"help", []string{"-h"}, 0, []string{"Usage:\n  seqgate decode ID [--config FILE | --vschema FILE | --layout NAME] [--json]"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

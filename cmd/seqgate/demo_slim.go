@@ -3,15 +3,17 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"io"
+
+	"github.com/spf13/cobra"
 )
 
-// runDemo says that this build has no engine.
-func runDemo(_ context.Context, args []string, stdout, _ io.Writer) error {
-	if err := parseOnly(newFlags("demo", "", "This build has no engine for the demo.", stdout), args); err != nil {
-		return err
+// newDemo says that this build has no engine.
+func newDemo() *cobra.Command {
+	return &cobra.Command{
+		Use: "demo", Short: "Not in this build, which has no engine", Long: "This build has no engine for the demo.", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("this is a slim build, without the demo's engine; build without the tag 'slim', or use a server of yours: seqgate serve --upstream DSN")
+		},
 	}
-	return errors.New("this is a slim build, without the demo's engine; build without the tag 'slim', or use a server of yours: seqgate serve --upstream DSN")
 }

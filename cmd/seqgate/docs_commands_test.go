@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -150,8 +148,7 @@ func wrongCall(t *testing.T, command []string) string {
 
 // wrongFlags has seqgate read the arguments, and explain the command instead of running it.
 func wrongFlags(args []string) string {
-	err := run(context.Background(), append(slices.Clone(args), "--help"), io.Discard, io.Discard)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := run(context.Background(), append(slices.Clone(args), "--help"), io.Discard, io.Discard); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -21,7 +21,11 @@ func TestWrongCalls(t *testing.T) {
 	}{
 		{"serv", "", `unknown command "serv": did you mean "serve"?`, 2},
 		{"seq mov", "", `unknown command "seq mov": did you mean "move"?`, 2},
-		{"frobnicate", "", "unknown command \"frobnicate\"\n\nseqgate:", 2},
+		{"frobnicate", "", "unknown command \"frobnicate\"\n\nUsage:\n  seqgate [command]", 2},
+		{"seq lits --help", "", `unknown command "seq lits": did you mean "list"?`, 2},
+		{"completion tcsh", "", `unknown command "completion tcsh"`, 2},
+		{"completion", "", "no command given", 2},
+		{"completion bash --nope", "", "unknown flag: --nope", 2},
 		{"version now", "", `unexpected argument "now": see seqgate version --help`, 2},
 		{"serve --upstream x y", "", `unexpected argument "y"`, 2},
 		{"man page", "", `unexpected argument "page"`, 2},

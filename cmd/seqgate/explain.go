@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -12,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/spf13/cobra"
 
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy"
@@ -25,31 +27,31 @@ that each server gets. Nothing of it runs, and no id is taken: :id1, :id2 stand 
 servers, with the accounts of the configuration. A ? makes it a statement that a driver prepares. The statement SHOW
 SEQGATE PLAN FOR '...' shows the same in a client's session.`
 
-// runExplain is `seqgate explain`.
-func runExplain(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func newExplain() *cobra.Command {
 	var from source
-	fs := newFlags("explain", "--config FILE | --upstream DSN [--database NAME] SQL", explainAbout, stdout)
-	from.flags(fs)
-	database := fs.String("database", "", "the `NAME` of the current keyspace, default_keyspace unless said")
-	args, err := parseArgs(fs, args)
-	if err != nil {
-		return err
+	var database string
+	cmd := &cobra.Command{
+		Use: "explain --config FILE | --upstream DSN [--database NAME] SQL", Short: "Show what seqgate would make of a statement", Long: explainAbout,
+		Args: arguments(1, 1, "give one statement, in quotes"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := from.load()
+			if err != nil {
+				return err
+			}
+			plan, err := showPlan(cmd.Context(), cfg, cmp.Or(database, cfg.DefaultKeyspace), args[0])
+			if err != nil {
+				return err
+			}
+			return printPlan(cmd.OutOrStdout(), plan)
+		},
 	}
-	if len(args) != 1 {
-		return usagef("give one statement, in quotes: see seqgate explain --help")
-	}
-	cfg, err := from.load()
-	if err != nil {
-		return err
-	}
-	if *database == "" {
-		*database = cfg.DefaultKeyspace
-	}
-	plan, err := showPlan(ctx, cfg, *database, args[0])
-	if err != nil {
-		return err
-	}
-	lines := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	from.flags(cmd.Flags())
+	cmd.Flags().StringVar(&database, "database", "", "the `NAME` of the current keyspace, default_keyspace unless said")
+	return cmd
+}
+
+func printPlan(w io.Writer, plan []planLine) error {
+	lines := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, line := range plan {
 		if _, err := fmt.Fprintf(lines, "%s\t%s\n", line.about, line.says); err != nil {
 			return err

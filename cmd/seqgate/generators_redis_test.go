@@ -16,7 +16,7 @@ func TestServeWithoutRedisURL(t *testing.T) {
 		"a": {"type": "redis", "params": {"key": "k", "guard": "g", "url_env": "TEST_REDIS_NOT_SET"}}}}}}`
 	const want = "vschema.json: keyspaces.main.generators.a: environment variable TEST_REDIS_NOT_SET of Redis is not set"
 	p := newPlace(t, servertest.First(t), text)
-	if err := runServe(t.Context(), append(p.from, "--listen", "127.0.0.1:0"), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+	if err := run(t.Context(), append([]string{"serve", "--listen", "127.0.0.1:0"}, p.from...), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("serve: %v, want %q", err, want)
 	}
 	v, _, err := config.ReadVSchema(writeFile(t, "vschema.json", text))

@@ -251,7 +251,7 @@ func serveFails(t *testing.T, args ...string) error {
 	t.Helper()
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		err := runServe(ctx, append(args, "--listen", "127.0.0.1:0"), io.Discard, io.Discard)
+		err := run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...), io.Discard, io.Discard)
 		cancel()
 		if err != nil {
 			return err
@@ -288,7 +288,7 @@ func serveLeases(t *testing.T, s *servertest.Server) (handedBack bool) {
 	}
 	one := start(t, append([]string{"serve", "--listen", "127.0.0.1:0"}, p.from...)...)
 	awaitThat(t, "a worker id", func() bool { return check("1 of 32 worker ids are taken") }) // the lease may come after the start
-	if err := runServe(t.Context(), append(p.from, "--listen", one.addr), io.Discard, io.Discard); err == nil {
+	if err := run(t.Context(), append([]string{"serve", "--listen", one.addr}, p.from...), io.Discard, io.Discard); err == nil {
 		t.Error("two serve at one address")
 	}
 	if !check("1 of 32 worker ids are taken") {

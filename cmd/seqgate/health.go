@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/seqgate/seqgate/internal/config"
 )
 
@@ -25,30 +27,42 @@ configuration is wrong, since it was edited, is no matter of the running seqgate
 // healthTimeout is how long an answer may take, unless a flag says otherwise.
 const healthTimeout = 3 * time.Second
 
-// runHealth is `seqgate health`.
-func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
-	fs := newFlags("health", "--config FILE | --admin ADDR [--live] [--timeout TIME]", healthAbout, stdout)
-	file := fs.String("config", "", "the configuration `FILE` of the seqgate (or SEQGATE_CONFIG)")
-	addr := fs.String("admin", "", "the admin `ADDR` of the seqgate, host:port, unix:/path or https://host:port, instead of a file")
-	live := fs.Bool("live", false, "ask whether it lives, also while it stops and takes no more clients")
-	timeout := fs.Duration("timeout", healthTimeout, "the `TIME` that the answer may take")
-	if err := parseOnly(fs, args); err != nil {
-		return err
+func newHealth() *cobra.Command {
+	var from adminSource
+	var live bool
+	cmd := &cobra.Command{
+		Use: "health --config FILE | --admin ADDR [--live] [--timeout TIME]", Short: "Tell whether a running seqgate takes clients", Long: healthAbout, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkTimeout(from.timeout); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), from.timeout)
+			defer cancel()
+			if err := from.health(ctx, live); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "ok")
+			return err
+		},
 	}
-	if err := checkTimeout(*timeout); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, *timeout)
-	defer cancel()
-	at, listen := atAddress(config.Admin{}, *addr), ""
-	if *addr == "" {
+	cmd.Flags().StringVar(&from.file, "config", "", "the configuration `FILE` of the seqgate (or SEQGATE_CONFIG)")
+	cmd.Flags().StringVar(&from.addr, "admin", "", "the admin `ADDR` of the seqgate, host:port, unix:/path or https://host:port, instead of a file")
+	cmd.Flags().BoolVar(&live, "live", false, "ask whether it lives, also while it stops and takes no more clients")
+	cmd.Flags().DurationVar(&from.timeout, "timeout", healthTimeout, "the `TIME` that the answer may take")
+	return cmd
+}
+
+// health asks at the admin address, or else as a client.
+func (s *adminSource) health(ctx context.Context, live bool) error {
+	at, listen := atAddress(config.Admin{}, s.addr), ""
+	if s.addr == "" {
 		var err error
-		if at, listen, err = healthAddresses(cmp.Or(*file, os.Getenv("SEQGATE_CONFIG")), os.Getenv); err != nil {
+		if at, listen, err = healthAddresses(cmp.Or(s.file, os.Getenv("SEQGATE_CONFIG")), os.Getenv); err != nil {
 			return err
 		}
 	}
 	ask := "/readyz"
-	if *live {
+	if live {
 		ask = "/livez"
 	}
 	err := errNoAdmin
@@ -58,10 +72,6 @@ func runHealth(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if listen != "" && (err == errNoAdmin || errors.Is(err, syscall.ECONNREFUSED)) {
 		err = greeted(ctx, listen)
 	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(stdout, "ok")
 	return err
 }
 

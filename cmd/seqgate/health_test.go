@@ -18,7 +18,7 @@ import (
 func healthCommand(t *testing.T, args ...string) (code int, text string) {
 	t.Helper()
 	var out strings.Builder
-	err := runHealth(t.Context(), append([]string{"--timeout", "20s"}, args...), &out, &out)
+	err := run(t.Context(), append([]string{"health", "--timeout", "20s"}, args...), &out, &out)
 	if err != nil {
 		fmt.Fprint(&out, err)
 	}

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
@@ -53,36 +54,38 @@ type counter struct {
 	note string // what an operator should know of it, if anything
 }
 
-// runSeqImport is `seqgate seq import`.
-func runSeqImport(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
+func newSeqImport() *cobra.Command {
 	var from source
-	i := importer{seeder: seeder{editor: editor{out: stdout}}}
-	fs := newFlags("seq import", "SYSTEM --from SOURCE --config FILE | --upstream DSN [--margin N] [--cache N] [--dry-run] NAME=KEY ...",
-		seqImportAbout, stdout)
-	from.flags(fs)
-	fs.Func("from", "the `SOURCE` to read, a server of the old system; may be given several times", func(text string) error {
+	var i importer
+	cache := count(sequence.DefaultCache)
+	cmd := &cobra.Command{
+		Use:   "import SYSTEM --from SOURCE --config FILE | --upstream DSN [--margin N] [--cache N] [--dry-run] NAME=KEY ...",
+		Short: "Take over from Leaf, tinyid, idgo, Redis or AUTO_INCREMENT", Long: seqImportAbout,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := i.parse(args); err != nil {
+				return err
+			}
+			i.out, i.cache = cmd.OutOrStdout(), int64(cache)
+			if i.cluster, err = from.openCluster(cmd.Context()); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, i.cluster.close()) }()
+			seeds, err := i.seeds(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return i.run(cmd.Context(), seeds)
+		},
+	}
+	from.flags(cmd.Flags())
+	cmd.Flags().Func("from", "the `SOURCE` to read, a server of the old system; may be given several times", func(text string) error {
 		i.sources = append(i.sources, text)
 		return nil
 	})
-	fs.Int64Var(&i.margin, "margin", 0, "`N` ids to leave out above what the old system has given")
-	cache := countFlag(fs, "cache", sequence.DefaultCache, "`N` ids that a new sequence reserves at once, if the old system does not say")
-	fs.BoolVar(&i.dryRun, "dry-run", false, "print the SQL and run none of it; the old system is read all the same")
-	if args, err = parseArgs(fs, args); err != nil {
-		return err
-	}
-	if err := i.parse(args); err != nil {
-		return err
-	}
-	i.cache = int64(*cache)
-	if i.cluster, err = from.openCluster(ctx); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.cluster.close()) }()
-	seeds, err := i.seeds(ctx)
-	if err != nil {
-		return err
-	}
-	return i.run(ctx, seeds)
+	cmd.Flags().Int64Var(&i.margin, "margin", 0, "`N` ids to leave out above what the old system has given")
+	cmd.Flags().Var(&cache, "cache", "`N` ids that a new sequence reserves at once, if the old system does not say")
+	cmd.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the SQL and run none of it; the old system is read all the same")
+	return cmd
 }
 
 // importer is a seeder with counters of an old system.

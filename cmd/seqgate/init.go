@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
+
+	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -28,23 +30,31 @@ them in memory, which would be given twice. With --stopped they are: say so when
 
 Where generators of type snowflake lease their worker ids in a table, it makes that table, too.`
 
-// runInit is `seqgate init`.
-func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
+func newInit() *cobra.Command {
 	var from source
-	s := seeder{editor: editor{out: stdout}}
-	fs := newFlags("init", "--config FILE | --upstream DSN [--cache N] [--dry-run] [--stopped] [TABLE ...]", initAbout, stdout)
-	from.flags(fs)
-	cache := countFlag(fs, "cache", sequence.DefaultCache, "`N` ids that a new sequence reserves at once, from 1")
-	fs.BoolVar(&s.dryRun, "dry-run", false, "print the SQL and run none of it; rows of stripes and sections are told in comments")
-	fs.BoolVar(&s.stopped, "stopped", false, "all processes that use the sequences have ended: make rows and tables anew that are gone")
-	tables, err := parseArgs(fs, args)
-	if err != nil {
-		return err
+	var s seeder
+	cache := count(sequence.DefaultCache)
+	cmd := &cobra.Command{
+		Use:   "init --config FILE | --upstream DSN [--cache N] [--dry-run] [--stopped] [TABLE ...]",
+		Short: "Make and seed the sequence tables that are missing", Long: initAbout,
+		RunE: func(cmd *cobra.Command, tables []string) error {
+			cfg, err := from.load()
+			if err != nil {
+				return err
+			}
+			s.out = cmd.OutOrStdout()
+			return s.init(cmd.Context(), cfg, tables, int64(cache))
+		},
 	}
-	cfg, err := from.load()
-	if err != nil {
-		return err
-	}
+	from.flags(cmd.Flags())
+	cmd.Flags().Var(&cache, "cache", "`N` ids that a new sequence reserves at once, from 1")
+	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "print the SQL and run none of it; rows of stripes and sections are told in comments")
+	cmd.Flags().BoolVar(&s.stopped, "stopped", false, "all processes that use the sequences have ended: make rows and tables anew that are gone")
+	return cmd
+}
+
+// init makes all that is wanted, and raises it; cache is that of new rows.
+func (s *seeder) init(ctx context.Context, cfg *config.Config, tables []string, cache int64) (err error) {
 	s.cluster = newCluster(ctx, cfg)
 	defer func() { err = errors.Join(err, s.cluster.close()) }()
 	list, err := s.cluster.wanted(tables)
@@ -63,7 +73,7 @@ func runInit(ctx context.Context, args []string, stdout, _ io.Writer) (err error
 	}
 	seeds := make([]seed, len(list))
 	for i, b := range list {
-		seeds[i] = seed{binding: b, next: 1, cache: int64(*cache)}
+		seeds[i] = seed{binding: b, next: 1, cache: cache}
 	}
 	return s.run(ctx, seeds)
 }

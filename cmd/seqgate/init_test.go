@@ -124,7 +124,7 @@ func TestInitRefuses(t *testing.T) {
 		{"no such keyspace", nil, []string{"mian.t"}, 2, `no table main.mian.t, and no keyspace "mian"`},
 		{"a sequence", []string{sequence}, []string{"t_seq"}, 2, "by its name it is a sequence itself"},
 		{"no column", []string{"CREATE TABLE t (v INT)"}, []string{"t"}, 2, "neither an AUTO_INCREMENT column nor a primary key"},
-		{"bad cache", nil, []string{"--cache", "0"}, 2, `invalid value "0" for flag -cache: write a whole number from 1`},
+		{"bad cache", nil, []string{"--cache", "0"}, 2, `invalid argument "0" for "--cache" flag: write a whole number from 1`},
 		{"not a sequence", []string{"CREATE TABLE t (id INT PRIMARY KEY)", "CREATE TABLE t_seq (id INT PRIMARY KEY)"}, []string{"t"}, 1,
 			"sequence main.t_seq: the table is no sequence table: it needs the columns id, next_id and cache"},
 		{"no comment, no transactions", []string{"CREATE TABLE t (id INT PRIMARY KEY)",
@@ -200,7 +200,7 @@ func TestInitTogether(t *testing.T) {
 
 func TestInitUnreachable(t *testing.T) {
 	var out strings.Builder
-	err := runInit(t.Context(), []string{"--upstream", "u:p@tcp(127.0.0.1:1)/d"}, &out, &out)
+	err := run(t.Context(), []string{"init", "--upstream", "u:p@tcp(127.0.0.1:1)/d"}, &out, &out)
 	if exitCode(err) != 1 || !strings.Contains(err.Error(), "keyspace d at 127.0.0.1:1: ") {
 		t.Errorf("error %v, exit code %d, want the address and 1", err, exitCode(err))
 	}

@@ -1,43 +1,76 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
+	"strings"
 
-	"github.com/seqgate/seqgate/internal/clidoc"
+	"github.com/cpuguy83/go-md2man/v2/md2man"
+	"github.com/spf13/cobra"
 )
 
-// runMan is `seqgate man`.
-func runMan(ctx context.Context, args []string, stdout, _ io.Writer) error {
-	const about = "Prints the manual page, made from the help of all commands. To read it: seqgate man | man -l -"
-	if err := parseOnly(newFlags("man", "", about, stdout), args); err != nil {
-		return err
+func newMan() *cobra.Command {
+	return &cobra.Command{
+		Use: "man", Short: "Print the manual page", Args: noArgs,
+		Long: "Prints the manual page, made from the help of all commands. To read it: seqgate man | man -l -",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(md2man.Render([]byte(manual(cmd.Root()))))
+			return err
+		},
 	}
-	p, err := collectHelp(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprint(stdout, p.Man(manSections...))
-	return err
 }
 
-// manSections is what the help of no command says.
-var manSections = []clidoc.Section{
-	{Heading: "Exit status", Items: []clidoc.Item{
-		{Term: "0", Text: "Success, and help that was asked for."},
-		{Term: "1", Text: "Something failed, or a check found something."},
-		{Term: "2", Text: "A wrong call, or wrong files."},
-	}},
-	{Heading: "Environment", Items: []clidoc.Item{
-		{Term: "SEQGATE_CONFIG", Text: "The configuration file, where neither --config nor --upstream is given."},
-		{Term: "SEQGATE_*", Text: "A key of the configuration by its path in capitals, such as SEQGATE_LOG_LEVEL. It wins over the file."},
-	}},
-	{Heading: "Signals", Items: []clidoc.Item{
-		{Term: "SIGTERM, SIGINT", Text: "Stop: no new clients, statements in flight end, unused ids go back."},
-		{Term: "SIGHUP", Text: "Read again what the configuration says is reloadable."},
-	}},
-	{Heading: "Files", Items: []clidoc.Item{
-		{Term: "/etc/seqgate/seqgate.yaml", Text: "The configuration of the packaged service. Every key is explained in it."},
-	}},
+// manual is the manual page in Markdown: one page for all commands, where cobra would make one for each.
+func manual(root *cobra.Command) string {
+	var calls, texts strings.Builder
+	var add func(*cobra.Command)
+	add = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			add(sub)
+		}
+		if c.HasSubCommands() || !c.IsAvailableCommand() {
+			return
+		}
+		fmt.Fprintf(&calls, "    %s\n", c.UseLine())
+		if c.Parent().Name() == "completion" {
+			return // shells' own matter, told at length
+		}
+		fmt.Fprintf(&texts, "## %s\n\n%s\n\n```\n%s```\n\n", c.CommandPath(), strings.ReplaceAll(c.Long, "\n  ", "\n    "), c.LocalFlags().FlagUsagesWrapped(72))
+	}
+	add(root)
+	return fmt.Sprintf("%% SEQGATE 1 \"\" \"seqgate %s\" \"User Commands\"\n# NAME\nseqgate \\- %s\n\n# SYNOPSIS\n\n%s\n# COMMANDS\n\n%s%s",
+		version(), root.Short, &calls, &texts, manualEnd)
 }
+
+// manualEnd is what the help of no command says.
+const manualEnd = `# EXIT STATUS
+
+0
+: Success, and help that was asked for.
+
+1
+: Something failed, or a check found something.
+
+2
+: A wrong call, or wrong files.
+
+# ENVIRONMENT
+
+SEQGATE_CONFIG
+: The configuration file, where neither --config nor --upstream is given.
+
+SEQGATE_\*
+: A key of the configuration by its path in capitals, such as SEQGATE_LOG_LEVEL. It wins over the file.
+
+# SIGNALS
+
+SIGTERM, SIGINT
+: Stop: no new clients, statements in flight end, unused ids go back.
+
+SIGHUP
+: Read again what the configuration says is reloadable.
+
+# FILES
+
+/etc/seqgate/seqgate.yaml
+: The configuration of the packaged service. Every key is explained in it.
+`

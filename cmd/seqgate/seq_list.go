@@ -11,6 +11,8 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
@@ -20,29 +22,34 @@ Shows what its row holds, the columns that it fills, the largest id in each, and
 next_id has passed; and what is wrong. KIND is row for those with one row; the NEXT_ID of one that lies in stripes is the
 smallest of them, and one that counts by key has none. It changes nothing.`
 
-// runSeqList is `seqgate seq list`. Servers that are away do not keep it from listing the others.
-func runSeqList(ctx context.Context, args []string, stdout, _ io.Writer) (err error) {
+func newSeqList() *cobra.Command {
 	var from source
-	fs := newFlags("seq list", "--config FILE | --upstream DSN [--json]", seqListAbout, stdout)
-	from.flags(fs)
-	asJSON := fs.Bool("json", false, "print a JSON list for programs; ids are numbers up to 2^63-1")
-	if args, err = parseArgs(fs, args); err != nil {
-		return err
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list --config FILE | --upstream DSN [--json]", Short: "List every sequence: where it stands, what it fills, what is wrong", Long: seqListAbout,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := from.openCluster(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.printList(cmd.Context(), asJSON, cmd.OutOrStdout())
+		},
 	}
-	if len(args) > 0 {
-		return usagef("unexpected argument %q: see seqgate seq list --help", args[0])
-	}
-	c, err := from.openCluster(ctx)
-	if err != nil {
-		return err
-	}
+	from.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON list for programs; ids are numbers up to 2^63-1")
+	return cmd
+}
+
+// printList lists all sequences and closes the cluster. Servers that are away do not keep it from listing the others.
+func (c *cluster) printList(ctx context.Context, asJSON bool, out io.Writer) (err error) {
 	defer func() { err = errors.Join(err, c.close()) }()
 	reached, away := c.reach()
 	list := c.list(ctx, bindings(c.cfg, reached))
-	if *asJSON {
-		err = printJSON(stdout, list)
+	if asJSON {
+		err = printJSON(out, list)
 	} else {
-		err = printTable(stdout, list)
+		err = printTable(out, list)
 	}
 	return errors.Join(err, away)
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seqgate/seqgate/internal/config"
 
@@ -15,42 +16,39 @@ const seqNextAbout = `Reserves N ids, 1 unless said, in the row of the sequence 
 They belong to whoever ran the command. The block is of exactly N ids, whatever the sequence's cache, and comes from the
 row, past what running seqgates hold in memory: their next ids may be smaller, and are never the same.`
 
-// runSeqNext is `seqgate seq next`.
-func runSeqNext(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func newSeqNext() *cobra.Command {
 	var from source
-	fs := newFlags("seq next", "--config FILE | --upstream DSN NAME [N]", seqNextAbout, stdout)
-	from.flags(fs)
-	args, err := parseArgs(fs, args)
-	if err != nil {
-		return err
-	}
-	n := int64(1)
-	switch len(args) {
-	case 2:
-		if n, err = countArgument("N", args[1]); err != nil {
+	cmd := &cobra.Command{
+		Use: "next --config FILE | --upstream DSN NAME [N]", Short: "Reserve N ids (1) and print the first and the last", Long: seqNextAbout,
+		Args: arguments(1, 2, "give the sequence's NAME, and how many ids"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			n := int64(1)
+			if len(args) == 2 {
+				if n, err = countArgument("N", args[1]); err != nil {
+					return err
+				}
+			}
+			if n > sequence.MaxN {
+				return usagef("N %d: ask for at most %d ids at once", n, int64(sequence.MaxN))
+			}
+			c, err := from.openCluster(cmd.Context())
+			if err != nil {
+				return err
+			}
+			name := c.table(args[0])
+			reserved, err := c.reserve(cmd.Context(), name, n)
+			if errors.Is(err, sequence.ErrNoTable) {
+				return c.noTable(name)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), reserved.First, reserved.Last())
 			return err
-		}
-		if n > sequence.MaxN {
-			return usagef("N %d: ask for at most %d ids at once", n, int64(sequence.MaxN))
-		}
-	case 1:
-	default:
-		return usagef("give the sequence's NAME, and how many ids: see seqgate seq next --help")
+		},
 	}
-	c, err := from.openCluster(ctx)
-	if err != nil {
-		return err
-	}
-	name := c.table(args[0])
-	reserved, err := c.reserve(ctx, name, n)
-	if errors.Is(err, sequence.ErrNoTable) {
-		return c.noTable(name)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(stdout, reserved.First, reserved.Last())
-	return err
+	from.flags(cmd.Flags())
+	return cmd
 }
 
 // reserve reserves n ids as a seqgate would that is configured like this. It needs no connections but to the sequence.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -30,39 +33,57 @@ type rowFlags struct {
 	keyed func(context.Context, seeder, binding) error // what to do to a sequence that counts by key
 }
 
-// runSeqSet is `seqgate seq set`.
-func runSeqSet(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func newSeqSet() *cobra.Command {
 	var flags rowFlags
 	var cache count
-	fs := newFlags("seq set", "--config FILE | --upstream DSN NAME [NEXT_ID] [--cache N] [--force] [--dry-run]", seqSetAbout, stdout)
-	flags.from.flags(fs)
-	fs.Var(&cache, "cache", "`N` ids that are reserved at once at least, from 1")
-	fs.BoolVar(&flags.force, "force", false, "also lower next_id, or set it among the ids in use or past the column's type: ids may repeat")
-	fs.BoolVar(&flags.dryRun, "dry-run", false, "print the SQL and run none of it")
-	args, err := parseArgs(fs, args)
-	if err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use:   "set --config FILE | --upstream DSN NAME [NEXT_ID] [--cache N] [--force] [--dry-run]",
+		Short: "Set next_id, cache or both", Long: seqSetAbout,
+		Args: arguments(1, 2, "give the sequence's NAME and what to set"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			want := wantedRow{cache: int64(cache), force: flags.force}
+			if len(args) == 2 {
+				if want.next, err = countArgument("NEXT_ID", args[1]); err != nil {
+					return err
+				}
+			} else if want.cache == 0 {
+				return usagef("nothing to set: give NEXT_ID, --cache N or both")
+			}
+			return flags.set(cmd.Context(), args[0], cmd.OutOrStdout(), want)
+		},
 	}
-	want := wantedRow{cache: int64(cache), force: flags.force}
-	switch len(args) {
-	case 2:
-		if want.next, err = countArgument("NEXT_ID", args[1]); err != nil {
-			return err
-		}
-	case 1:
-		if want.cache == 0 {
-			return usagef("nothing to set: give NEXT_ID, --cache N or both")
-		}
-	default:
-		return usagef("give the sequence's NAME and what to set: see seqgate seq set --help")
+	flags.add(cmd.Flags(), "also lower next_id, or set it among the ids in use or past the column's type: ids may repeat")
+	cmd.Flags().Var(&cache, "cache", "`N` ids that are reserved at once at least, from 1")
+	return cmd
+}
+
+func newSeqReset() *cobra.Command {
+	var flags rowFlags
+	cmd := &cobra.Command{
+		Use: "reset --config FILE | --upstream DSN NAME [--force] [--dry-run]", Short: "Set next_id to the first id above those in use", Long: seqResetAbout,
+		Args: arguments(1, 1, "give the sequence's NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return flags.reset(cmd.Context(), args[0], cmd.OutOrStdout())
+		},
 	}
-	flags.keyed = func(ctx context.Context, s seeder, b binding) error {
+	flags.add(cmd.Flags(), "also lower next_id; ids repeat if any seqgate runs that uses the sequence")
+	return cmd
+}
+
+func (f *rowFlags) add(fs *pflag.FlagSet, force string) {
+	f.from.flags(fs)
+	fs.BoolVar(&f.force, "force", false, force)
+	fs.BoolVar(&f.dryRun, "dry-run", false, "print the SQL and run none of it")
+}
+
+func (f *rowFlags) set(ctx context.Context, name string, out io.Writer, want wantedRow) error {
+	f.keyed = func(ctx context.Context, s seeder, b binding) error {
 		if want.cache > 0 || want.force {
 			return usagef("it counts by key: give NEXT_ID alone, without --cache and --force")
 		}
 		return s.setKeyed(ctx, b, want.next)
 	}
-	return flags.change(ctx, args[0], stdout, func(c *cluster, b binding) (wantedRow, error) {
+	return f.change(ctx, name, out, func(c *cluster, b binding) (_ wantedRow, err error) {
 		if want.next > 0 && !want.force {
 			want.free, err = c.free(ctx, b)
 		}
@@ -70,29 +91,16 @@ func runSeqSet(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	})
 }
 
-// runSeqReset is `seqgate seq reset`.
-func runSeqReset(ctx context.Context, args []string, stdout, _ io.Writer) error {
-	var flags rowFlags
-	fs := newFlags("seq reset", "--config FILE | --upstream DSN NAME [--force] [--dry-run]", seqResetAbout, stdout)
-	flags.from.flags(fs)
-	fs.BoolVar(&flags.force, "force", false, "also lower next_id; ids repeat if any seqgate runs that uses the sequence")
-	fs.BoolVar(&flags.dryRun, "dry-run", false, "print the SQL and run none of it")
-	args, err := parseArgs(fs, args)
-	if err != nil {
-		return err
-	}
-	if len(args) != 1 {
-		return usagef("give the sequence's NAME: see seqgate seq reset --help")
-	}
-	flags.keyed = func(ctx context.Context, s seeder, b binding) error {
+func (f *rowFlags) reset(ctx context.Context, name string, out io.Writer) error {
+	f.keyed = func(ctx context.Context, s seeder, b binding) error {
 		return s.seedKeyed(ctx, seed{binding: b, next: 1})
 	}
-	return flags.change(ctx, args[0], stdout, func(c *cluster, b binding) (wantedRow, error) {
+	return f.change(ctx, name, out, func(c *cluster, b binding) (wantedRow, error) {
 		if len(b.fills) == 0 {
 			return wantedRow{}, usagef("it fills no table, so that nothing says which ids are in use: set its next_id with seqgate seq set")
 		}
 		free, err := c.free(ctx, b)
-		return wantedRow{next: free.next, free: free, force: flags.force}, err
+		return wantedRow{next: free.next, free: free, force: f.force}, err
 	})
 }
 

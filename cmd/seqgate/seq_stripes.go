@@ -12,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"github.com/seqgate/seqgate/internal/config"
 
 	"github.com/seqgate/seqgate/sequence"
@@ -137,22 +139,20 @@ func (s *source) withStriped(ctx context.Context, arg string, f func(stripedSequ
 	return f(stripedSequence{striped, k.Shards[0].DSN.DBName, name, c.storeNames(name)})
 }
 
-// runSeqStripes is `seqgate seq stripes`.
-func runSeqStripes(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func newSeqStripes() *cobra.Command {
 	var from source
-	fs := newFlags("seq stripes", "--config FILE | --upstream DSN NAME", seqStripesAbout, stdout)
-	from.flags(fs)
-	args, err := parseArgs(fs, args)
-	if err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use: "stripes --config FILE | --upstream DSN NAME", Short: "Show the stripes of a sequence that lies on several servers", Long: seqStripesAbout,
+		Args: arguments(1, 1, "give the sequence's NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return from.withStriped(cmd.Context(), args[0], func(s stripedSequence) error {
+				stripes, err := s.Stripes(cmd.Context(), s.database, s.name.table)
+				return errors.Join(printStripes(cmd.OutOrStdout(), stripes), err)
+			})
+		},
 	}
-	if len(args) != 1 {
-		return usagef("give the sequence's NAME: see seqgate seq stripes --help")
-	}
-	return from.withStriped(ctx, args[0], func(s stripedSequence) error {
-		stripes, err := s.Stripes(ctx, s.database, s.name.table)
-		return errors.Join(printStripes(stdout, stripes), err)
-	})
+	from.flags(cmd.Flags())
+	return cmd
 }
 
 func printStripes(w io.Writer, stripes []sequence.Stripe) error {
@@ -168,30 +168,28 @@ func printStripes(w io.Writer, stripes []sequence.Stripe) error {
 	return t.Flush()
 }
 
-// runSeqMove is `seqgate seq move`.
-func runSeqMove(ctx context.Context, args []string, stdout, _ io.Writer) error {
+func newSeqMove() *cobra.Command {
 	var from source
-	fs := newFlags("seq move", "--config FILE | --upstream DSN NAME STRIPE SERVER", seqMoveAbout, stdout)
-	from.flags(fs)
-	args, err := parseArgs(fs, args)
-	if err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use: "move --config FILE | --upstream DSN NAME STRIPE SERVER", Short: "Move a stripe to another server", Long: seqMoveAbout,
+		Args: arguments(3, 3, "give the sequence's NAME, the STRIPE's number and the SERVER's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			stripe, err := strconv.Atoi(args[1])
+			if err != nil {
+				return usagef("STRIPE %q: write its number, as seqgate seq stripes shows it", args[1])
+			}
+			return from.withStriped(cmd.Context(), args[0], func(s stripedSequence) error {
+				if !slices.Contains(s.stores, args[2]) {
+					return usagef("sequence %s has no server %q: write one of %s", s.name, args[2], strings.Join(s.stores, ", "))
+				}
+				if err := s.Move(cmd.Context(), s.database, s.name.table, stripe, args[2]); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "stripe %d is on %s\n", stripe, args[2])
+				return err
+			})
+		},
 	}
-	if len(args) != 3 {
-		return usagef("give the sequence's NAME, the STRIPE's number and the SERVER's name: see seqgate seq move --help")
-	}
-	stripe, err := strconv.Atoi(args[1])
-	if err != nil {
-		return usagef("STRIPE %q: write its number, as seqgate seq stripes shows it", args[1])
-	}
-	return from.withStriped(ctx, args[0], func(s stripedSequence) error {
-		if !slices.Contains(s.stores, args[2]) {
-			return usagef("sequence %s has no server %q: write one of %s", s.name, args[2], strings.Join(s.stores, ", "))
-		}
-		if err := s.Move(ctx, s.database, s.name.table, stripe, args[2]); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(stdout, "stripe %d is on %s\n", stripe, args[2])
-		return err
-	})
+	from.flags(cmd.Flags())
+	return cmd
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/seqgate/seqgate/internal/config"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seqgate/seqgate/internal/loglimit"
@@ -32,30 +33,30 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// runServe is `seqgate serve`.
-func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	var from source
+func newServe() *cobra.Command {
+	from := source{anyDatabase: true}
 	var listen string
-	fs := newFlags("serve", "--config FILE | --upstream DSN [--listen ADDR]", "Runs the proxy.", stdout)
-	from.flags(fs)
-	from.anyDatabase = true
-	fs.StringVar(&listen, "listen", "", "`ADDR` to listen on, host:port or unix:/path; wins over the file")
-	if err := parseOnly(fs, args); err != nil {
-		return err
+	cmd := &cobra.Command{
+		Use: "serve --config FILE | --upstream DSN [--listen ADDR]", Short: "Run the proxy", Long: "Runs the proxy.", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := from.load()
+			if err != nil {
+				return err
+			}
+			if listen != "" {
+				if err := cfg.SetListen(listen); err != nil {
+					return err
+				}
+			}
+			reload := make(chan os.Signal, 1)
+			signal.Notify(reload, syscall.SIGHUP)
+			defer signal.Stop(reload)
+			return serve(cmd.Context(), cfg, reload, cmd.ErrOrStderr(), func(string) {})
+		},
 	}
-	cfg, err := from.load()
-	if err != nil {
-		return err
-	}
-	if listen != "" {
-		if err := cfg.SetListen(listen); err != nil {
-			return err
-		}
-	}
-	reload := make(chan os.Signal, 1)
-	signal.Notify(reload, syscall.SIGHUP)
-	defer signal.Stop(reload)
-	return serve(ctx, cfg, reload, stderr, func(string) {})
+	from.flags(cmd.Flags())
+	cmd.Flags().StringVar(&listen, "listen", "", "`ADDR` to listen on, host:port or unix:/path; wins over the file")
+	return cmd
 }
 
 // serve wires everything, runs it until ctx is done, and takes it apart in

@@ -54,11 +54,11 @@ func (p *place) run(command func(context.Context, []string, *bytes.Buffer) error
 }
 
 func initCommand(ctx context.Context, args []string, out *bytes.Buffer) error {
-	return runInit(ctx, args, out, out)
+	return run(ctx, append([]string{"init"}, args...), out, out)
 }
 
 func checkCommand(ctx context.Context, args []string, out *bytes.Buffer) error {
-	return runCheck(ctx, args, out, out)
+	return run(ctx, append([]string{"check"}, args...), out, out)
 }
 
 // sequence reads "next_id cache" of the row with id 0.

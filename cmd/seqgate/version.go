@@ -1,10 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
 // release is the version that who builds gives: -ldflags "-X main.release=v1.2.3". Packages do, whose sources come
@@ -32,11 +32,12 @@ func version() string {
 	return "devel"
 }
 
-// runVersion is `seqgate version`.
-func runVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
-	if err := parseOnly(newFlags("version", "", "Prints the version.", stdout), args); err != nil {
-		return err
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Long: "Prints the version.", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "seqgate", version())
+			return err
+		},
 	}
-	_, err := fmt.Fprintln(stdout, "seqgate", version())
-	return err
 }

@@ -48,6 +48,8 @@ var homes = []struct {
 	{grpcLibrary, []string{"sequence/worker/etcd"}},
 	{zooKeeperLibrary, []string{"sequence/worker/zookeeper"}},
 	{otelLibrary, []string{"internal/oteltrace"}},
+	{"github.com/spf13/cobra", []string{"cmd"}},
+	{"github.com/spf13/pflag", []string{"cmd"}},
 	{"gonum.org", []string{"bench/internal/plot"}}, // with the fonts it measures texts by
 }
 

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seqgate/seqgate/vschema"
+)
+
+// run runs one command; exitCode tells what its error means.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	root := newRoot()
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetArgs(twoDashes(args))
+	var unknown error // command that is to be explained, of which cobra says nothing
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasSubCommands() {
+			unknown = noArgs(cmd, cmd.Flags().Args())
+		}
+		if unknown == nil {
+			help(cmd, args)
+		}
+	})
+	return cmp.Or(root.ExecuteContext(ctx), unknown)
+}
+
+// newRoot makes the command line anew for each call: flags are read into it.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use: "seqgate", Short: "globally unique ids for MySQL, filled in by a proxy",
+		Long: `seqgate: globally unique ids for MySQL, filled in by a proxy.
+
+A DSN is user:password@tcp(host:port)/database.`,
+		Example: `  seqgate demo                              an embedded engine, nothing to install
+  seqgate serve --config FILE               the proxy
+  seqgate serve --upstream DSN              the proxy in front of one server, without a file
+  seqgate init  --config FILE [TABLE ...]   make and seed the sequence tables that are missing`,
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"The proxy:", []*cobra.Command{newDemo(), newServe()}},
+		{"Sequences and ids:", []*cobra.Command{newInit(), newCheck(), newSeq(), newExplain(), newDecode()}},
+		{"A running seqgate:", []*cobra.Command{newStatus(), newSessions(), newKill(), newReload(), newHealth()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newMan(), newVersion())
+	root.InitDefaultCompletionCmd()
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if not .HasSubCommands}}", 1))
+	complete(root)
+	return root
+}
+
+// complete sets what all commands have in common.
+func complete(c *cobra.Command) {
+	c.DisableFlagsInUseLine = true
+	if c.HasSubCommands() {
+		c.Args = noArgs
+		c.RunE = func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cmd.Help()
+			}
+			return usagef("no command given\n\n%s", cmd.UsageString())
+		}
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		argument, usage := pflag.UnquoteUsage(f)
+		if argument == "FILE" {
+			cobra.CheckErr(c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)))
+		}
+		if argument != "" {
+			f.Value, f.Usage = named{f.Value, argument}, usage
+		}
+	})
+	for _, sub := range c.Commands() {
+		complete(sub)
+	}
+}
+
+// named is a flag's value with the word that stands in its usage in backquotes: shells show a usage as it is.
+type named struct {
+	pflag.Value
+	word string
+}
+
+func (n named) Type() string { return n.word }
+
+// oneDash is a flag with one dash, which Go's package flag takes.
+var oneDash = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
+
+// twoDashes gives flags with one dash the second.
+func twoDashes(args []string) []string {
+	list := make([]string, len(args)) // never nil, for which cobra takes the process's own
+	for i, arg := range args {
+		if arg == "--" {
+			copy(list[i:], args[i:])
+			break
+		}
+		if list[i] = arg; oneDash.MatchString(arg) {
+			list[i] = "-" + arg
+		}
+	}
+	return list
+}
+
+// usageError is a wrong call of a command, or wrong files given to it: exit code 2.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// flagError is a usageError; it names a negative number that was taken for a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		if n, no := strconv.ParseInt(unknown.GetSpecifiedShortnames(), 10, 64); no == nil {
+			return usagef("%d is negative: write a whole number from 1", -n)
+		}
+	}
+	return usagef("%w: see %s --help", err, cmd.CommandPath())
+}
+
+// noArgs is for a command without arguments, or one that has commands: it says which one was meant where one is near.
+func noArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0, cmd.HasSubCommands() && args[0] == "help":
+		return nil
+	case !cmd.HasSubCommands():
+		return usagef("unexpected argument %q: see %s --help", args[0], cmd.CommandPath())
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
+	}
+	name := strings.TrimPrefix(cmd.CommandPath()+" "+args[0], cmd.Root().Name()+" ")
+	if advice := vschema.Suggest(args[0], known); strings.HasPrefix(advice, "did you mean") {
+		return usagef("unknown command %q: %s", name, advice)
+	}
+	return usagef("unknown command %q\n\n%s", name, cmd.UsageString())
+}
+
+// arguments is for a command with arguments; advice says what they are.
+func arguments(least, most int, advice string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usagef("%s: see %s --help", advice, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// count is a flag's or an argument's whole number from 1.
+type count int64
+
+func (c *count) String() string { return strconv.FormatInt(int64(*c), 10) }
+func (c *count) Type() string   { return "N" }
+
+func (c *count) Set(text string) error {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return errors.New("write a whole number from 1")
+	}
+	*c = count(n)
+	return nil
+}
+
+// countArgument reads the argument called name.
+func countArgument(name, text string) (int64, error) {
+	var c count
+	if err := c.Set(text); err != nil {
+		return 0, usagef("%s %q: %w", name, text, err)
+	}
+	return int64(c), nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/seqgate/seqgate/internal/config"
+	"github.com/spf13/pflag"
+)
+
+// source is where a command has its configuration from: a file, or the DSN of one server.
+type source struct {
+	file, upstream string
+	anyDatabase    bool // the DSN need not name one: the command serves all of the server
+}
+
+func (s *source) flags(fs *pflag.FlagSet) {
+	fs.StringVar(&s.file, "config", "", "the configuration `FILE` (or SEQGATE_CONFIG)")
+	fs.StringVar(&s.upstream, "upstream", "", "the `DSN` of one unsharded server instead of a file: user:password@tcp(host:port)/database")
+}
+
+// load reads the configuration. SEQGATE_CONFIG names the file when no flag does.
+func (s *source) load() (*config.Config, error) {
+	env := config.Environment{}
+	if file := env.Get("SEQGATE_CONFIG"); s.file == "" && s.upstream == "" {
+		s.file = file
+	}
+	cfg, err := s.read(loader(env.Get))
+	if err != nil {
+		return nil, err
+	}
+	if err := env.Unknown(os.Environ(), cfg.VSchema); err != nil {
+		return nil, err
+	}
+	return cfg, nil
+}
+
+func (s *source) read(l config.Loader) (*config.Config, error) {
+	switch {
+	case s.file != "" && s.upstream != "":
+		return nil, usagef("--config and --upstream together: give one")
+	case s.upstream != "" && s.anyDatabase:
+		return l.UpstreamServer(s.upstream)
+	case s.upstream != "":
+		return l.Upstream(s.upstream)
+	case s.file != "":
+		return l.Load(s.file)
+	}
+	return nil, usagef("no configuration: give --config FILE or --upstream DSN")
+}
+
+// openCluster connects to nothing yet.
+func (s *source) openCluster(ctx context.Context) (*cluster, error) {
+	cfg, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	return newCluster(ctx, cfg), nil
+}
