@@ -29,11 +29,7 @@ func newCheck() *cobra.Command {
 		Use: "check --config FILE | --upstream DSN [--strict]", Short: "Validate the files, and the servers' tables against them", Long: checkAbout,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := from.load()
-			if err != nil {
-				return err
-			}
-			return check(cmd.Context(), cfg, strict, cmd.OutOrStdout())
+			return from.withCluster(cmd.Context(), func(c *cluster) error { return c.check(cmd.Context(), strict, cmd.OutOrStdout()) })
 		},
 	}
 	from.flags(cmd.Flags())
@@ -42,9 +38,9 @@ func newCheck() *cobra.Command {
 }
 
 // check compares the servers with the configuration, and prints what it finds.
-func check(ctx context.Context, cfg *config.Config, strict bool, out io.Writer) (err error) {
-	c := checker{strict: strict, cfg: cfg, cluster: newCluster(ctx, cfg), out: out}
-	defer func() { err = errors.Join(err, c.cluster.close()) }()
+func (of *cluster) check(ctx context.Context, strict bool, out io.Writer) error {
+	cfg := of.cfg
+	c := checker{strict: strict, cfg: cfg, cluster: of, out: out}
 	c.connect()
 	list := bindings(cfg, c.servers)
 	for _, b := range list {

@@ -61,20 +61,19 @@ func newSeqImport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import SYSTEM --from SOURCE --config FILE | --upstream DSN [--margin N] [--cache N] [--dry-run] NAME=KEY ...",
 		Short: "Take over from Leaf, tinyid, idgo, Redis or AUTO_INCREMENT", Long: seqImportAbout,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := i.parse(args); err != nil {
 				return err
 			}
 			i.out, i.cache = cmd.OutOrStdout(), int64(cache)
-			if i.cluster, err = from.openCluster(cmd.Context()); err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, i.cluster.close()) }()
-			seeds, err := i.seeds(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return i.run(cmd.Context(), seeds)
+			return from.withCluster(cmd.Context(), func(c *cluster) error {
+				i.cluster = c
+				seeds, err := i.seeds(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return i.run(cmd.Context(), seeds)
+			})
 		},
 	}
 	from.flags(cmd.Flags())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -38,12 +37,11 @@ func newInit() *cobra.Command {
 		Use:   "init --config FILE | --upstream DSN [--cache N] [--dry-run] [--stopped] [TABLE ...]",
 		Short: "Make and seed the sequence tables that are missing", Long: initAbout,
 		RunE: func(cmd *cobra.Command, tables []string) error {
-			cfg, err := from.load()
-			if err != nil {
-				return err
-			}
 			s.out = cmd.OutOrStdout()
-			return s.init(cmd.Context(), cfg, tables, int64(cache))
+			return from.withCluster(cmd.Context(), func(c *cluster) error {
+				s.cluster = c
+				return s.init(cmd.Context(), tables, int64(cache))
+			})
 		},
 	}
 	from.flags(cmd.Flags())
@@ -54,9 +52,7 @@ func newInit() *cobra.Command {
 }
 
 // init makes all that is wanted, and raises it; cache is that of new rows.
-func (s *seeder) init(ctx context.Context, cfg *config.Config, tables []string, cache int64) (err error) {
-	s.cluster = newCluster(ctx, cfg)
-	defer func() { err = errors.Join(err, s.cluster.close()) }()
+func (s seeder) init(ctx context.Context, tables []string, cache int64) error {
 	list, err := s.cluster.wanted(tables)
 	if err != nil {
 		return err

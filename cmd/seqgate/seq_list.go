@@ -29,11 +29,7 @@ func newSeqList() *cobra.Command {
 		Use: "list --config FILE | --upstream DSN [--json]", Short: "List every sequence: where it stands, what it fills, what is wrong", Long: seqListAbout,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := from.openCluster(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return c.printList(cmd.Context(), asJSON, cmd.OutOrStdout())
+			return from.withCluster(cmd.Context(), func(c *cluster) error { return c.printList(cmd.Context(), asJSON, cmd.OutOrStdout()) })
 		},
 	}
 	from.flags(cmd.Flags())
@@ -41,9 +37,8 @@ func newSeqList() *cobra.Command {
 	return cmd
 }
 
-// printList lists all sequences and closes the cluster. Servers that are away do not keep it from listing the others.
+// printList lists all sequences. Servers that are away do not keep it from listing the others.
 func (c *cluster) printList(ctx context.Context, asJSON bool, out io.Writer) (err error) {
-	defer func() { err = errors.Join(err, c.close()) }()
 	reached, away := c.reach()
 	list := c.list(ctx, bindings(c.cfg, reached))
 	if asJSON {

@@ -31,20 +31,18 @@ func newSeqNext() *cobra.Command {
 			if n > sequence.MaxN {
 				return usagef("N %d: ask for at most %d ids at once", n, int64(sequence.MaxN))
 			}
-			c, err := from.openCluster(cmd.Context())
-			if err != nil {
+			return from.withCluster(cmd.Context(), func(c *cluster) error {
+				name := c.table(args[0])
+				reserved, err := c.reserve(cmd.Context(), name, n)
+				if errors.Is(err, sequence.ErrNoTable) {
+					return c.noTable(name)
+				}
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), reserved.First, reserved.Last())
 				return err
-			}
-			name := c.table(args[0])
-			reserved, err := c.reserve(cmd.Context(), name, n)
-			if errors.Is(err, sequence.ErrNoTable) {
-				return c.noTable(name)
-			}
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), reserved.First, reserved.Last())
-			return err
+			})
 		},
 	}
 	from.flags(cmd.Flags())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,100 +24,100 @@ and the AUTO_INCREMENT counter. It raises next_id freely; to lower it takes --fo
 uses the sequence may run then: each holds ids in memory that would be given again. A sequence that counts by key is
 raised as by seqgate init, and never lowered.`
 
-// rowFlags are the flags of set and reset.
-type rowFlags struct {
-	from          source
-	force, dryRun bool
-
-	keyed func(context.Context, seeder, binding) error // what to do to a sequence that counts by key
-}
-
 func newSeqSet() *cobra.Command {
-	var flags rowFlags
+	var r rowChange
 	var cache count
 	cmd := &cobra.Command{
 		Use:   "set --config FILE | --upstream DSN NAME [NEXT_ID] [--cache N] [--force] [--dry-run]",
 		Short: "Set next_id, cache or both", Long: seqSetAbout,
 		Args: arguments(1, 2, "give the sequence's NAME and what to set"),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			want := wantedRow{cache: int64(cache), force: flags.force}
-			if len(args) == 2 {
-				if want.next, err = countArgument("NEXT_ID", args[1]); err != nil {
-					return err
-				}
-			} else if want.cache == 0 {
-				return usagef("nothing to set: give NEXT_ID, --cache N or both")
-			}
-			return flags.set(cmd.Context(), args[0], cmd.OutOrStdout(), want)
-		},
 	}
-	flags.add(cmd.Flags(), "also lower next_id, or set it among the ids in use or past the column's type: ids may repeat")
+	from := r.flags(cmd.Flags(), "also lower next_id, or set it among the ids in use or past the column's type: ids may repeat")
 	cmd.Flags().Var(&cache, "cache", "`N` ids that are reserved at once at least, from 1")
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		want := wantedRow{cache: int64(cache), force: r.force}
+		if len(args) == 2 {
+			if want.next, err = countArgument("NEXT_ID", args[1]); err != nil {
+				return err
+			}
+		} else if want.cache == 0 {
+			return usagef("nothing to set: give NEXT_ID, --cache N or both")
+		}
+		return from.withCluster(cmd.Context(), func(c *cluster) error {
+			r.cluster, r.out = c, cmd.OutOrStdout()
+			return r.set(cmd.Context(), args[0], want)
+		})
+	}
 	return cmd
 }
 
 func newSeqReset() *cobra.Command {
-	var flags rowFlags
+	var r rowChange
 	cmd := &cobra.Command{
 		Use: "reset --config FILE | --upstream DSN NAME [--force] [--dry-run]", Short: "Set next_id to the first id above those in use", Long: seqResetAbout,
 		Args: arguments(1, 1, "give the sequence's NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return flags.reset(cmd.Context(), args[0], cmd.OutOrStdout())
-		},
 	}
-	flags.add(cmd.Flags(), "also lower next_id; ids repeat if any seqgate runs that uses the sequence")
+	from := r.flags(cmd.Flags(), "also lower next_id; ids repeat if any seqgate runs that uses the sequence")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return from.withCluster(cmd.Context(), func(c *cluster) error {
+			r.cluster, r.out = c, cmd.OutOrStdout()
+			return r.reset(cmd.Context(), args[0])
+		})
+	}
 	return cmd
 }
 
-func (f *rowFlags) add(fs *pflag.FlagSet, force string) {
-	f.from.flags(fs)
-	fs.BoolVar(&f.force, "force", false, force)
-	fs.BoolVar(&f.dryRun, "dry-run", false, "print the SQL and run none of it")
+// flags adds what set and reset have in common.
+func (r *rowChange) flags(fs *pflag.FlagSet, force string) *source {
+	from := &source{}
+	from.flags(fs)
+	fs.BoolVar(&r.force, "force", false, force)
+	fs.BoolVar(&r.dryRun, "dry-run", false, "print the SQL and run none of it")
+	return from
 }
 
-func (f *rowFlags) set(ctx context.Context, name string, out io.Writer, want wantedRow) error {
-	f.keyed = func(ctx context.Context, s seeder, b binding) error {
+// rowChange changes a sequence's row to what an operator wants, and may lower it.
+type rowChange struct {
+	seeder
+	force bool
+}
+
+func (r rowChange) set(ctx context.Context, name string, want wantedRow) error {
+	keyed := func(b binding) error {
 		if want.cache > 0 || want.force {
 			return usagef("it counts by key: give NEXT_ID alone, without --cache and --force")
 		}
-		return s.setKeyed(ctx, b, want.next)
+		return r.setKeyed(ctx, b, want.next)
 	}
-	return f.change(ctx, name, out, func(c *cluster, b binding) (_ wantedRow, err error) {
+	return r.change(ctx, name, keyed, func(b binding) (_ wantedRow, err error) {
 		if want.next > 0 && !want.force {
-			want.free, err = c.free(ctx, b)
+			want.free, err = r.cluster.free(ctx, b)
 		}
 		return want, err
 	})
 }
 
-func (f *rowFlags) reset(ctx context.Context, name string, out io.Writer) error {
-	f.keyed = func(ctx context.Context, s seeder, b binding) error {
-		return s.seedKeyed(ctx, seed{binding: b, next: 1})
-	}
-	return f.change(ctx, name, out, func(c *cluster, b binding) (wantedRow, error) {
+func (r rowChange) reset(ctx context.Context, name string) error {
+	keyed := func(b binding) error { return r.seedKeyed(ctx, seed{binding: b, next: 1}) }
+	return r.change(ctx, name, keyed, func(b binding) (wantedRow, error) {
 		if len(b.fills) == 0 {
 			return wantedRow{}, usagef("it fills no table, so that nothing says which ids are in use: set its next_id with seqgate seq set")
 		}
-		free, err := c.free(ctx, b)
-		return wantedRow{next: free.next, free: free, force: f.force}, err
+		free, err := r.cluster.free(ctx, b)
+		return wantedRow{next: free.next, free: free, force: r.force}, err
 	})
 }
 
-// change brings one sequence's row to what want says.
-func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, want func(*cluster, binding) (wantedRow, error)) (err error) {
-	c, err := f.from.openCluster(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, c.close()) }()
+// change brings one sequence's row to what want says; keyed does it for a sequence that counts by key.
+func (r rowChange) change(ctx context.Context, arg string, keyed func(binding) error, want func(binding) (wantedRow, error)) error {
+	c := r.cluster
 	name := c.table(arg)
 	b, err := c.binding(name)
 	if err != nil {
 		return inSequence(name, err)
 	}
-	e := editor{out: stdout, dryRun: f.dryRun}
 	if c.isKeyed(name) {
-		return inSequence(name, f.keyed(ctx, seeder{editor: e, cluster: c}, b))
+		return inSequence(name, keyed(b))
 	}
 	if err := c.oneRow(name); err != nil {
 		return inSequence(name, err)
@@ -134,13 +133,13 @@ func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, wan
 	if faults := sequenceFaults(t, s.quoted(name.table)); len(faults) > 0 {
 		return inSequence(name, fmt.Errorf("the table %s", faults[0]))
 	}
-	row, err := want(c, b)
+	row, err := want(b)
 	if err != nil {
 		return inSequence(name, err)
 	}
 	row.last = maxValue(t)
 	lowered := false
-	err = e.edit(ctx, s, name, func(now *seqRow) (seqRow, error) {
+	err = r.edit(ctx, s, name, func(now *seqRow) (seqRow, error) {
 		to, err := row.decide(now)
 		lowered = now != nil && to.next.Int64 < now.next.Int64
 		return to, err
@@ -149,9 +148,9 @@ func (f *rowFlags) change(ctx context.Context, arg string, stdout io.Writer, wan
 		return inSequence(name, err)
 	}
 	if lowered {
-		return e.note(memoryNote + ": ids repeat if one ran while next_id was lowered")
+		return r.note(memoryNote + ": ids repeat if one ran while next_id was lowered")
 	}
-	return e.note(memoryNote)
+	return r.note(memoryNote)
 }
 
 const memoryNote = "running seqgates go on with the ids that they hold in memory, and read the row at their next refill"

@@ -118,11 +118,7 @@ type stripedSequence struct {
 }
 
 // withStriped opens the sequence that an argument names for the time of a call.
-func (s *source) withStriped(ctx context.Context, arg string, f func(stripedSequence) error) (err error) {
-	c, err := s.openCluster(ctx)
-	if err != nil {
-		return err
-	}
+func (c *cluster) withStriped(arg string, f func(stripedSequence) error) (err error) {
 	name := c.table(arg)
 	if !c.isStriped(name) {
 		return usagef("sequence %s lies on one server: sequences.overrides has no stores for it", name)
@@ -139,15 +135,25 @@ func (s *source) withStriped(ctx context.Context, arg string, f func(stripedSequ
 	return f(stripedSequence{striped, k.Shards[0].DSN.DBName, name, c.storeNames(name)})
 }
 
+// move moves a stripe to one of the servers.
+func (s stripedSequence) move(ctx context.Context, stripe int, to string) error {
+	if !slices.Contains(s.stores, to) {
+		return usagef("sequence %s has no server %q: write one of %s", s.name, to, strings.Join(s.stores, ", "))
+	}
+	return s.Move(ctx, s.database, s.name.table, stripe, to)
+}
+
 func newSeqStripes() *cobra.Command {
 	var from source
 	cmd := &cobra.Command{
 		Use: "stripes --config FILE | --upstream DSN NAME", Short: "Show the stripes of a sequence that lies on several servers", Long: seqStripesAbout,
 		Args: arguments(1, 1, "give the sequence's NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return from.withStriped(cmd.Context(), args[0], func(s stripedSequence) error {
-				stripes, err := s.Stripes(cmd.Context(), s.database, s.name.table)
-				return errors.Join(printStripes(cmd.OutOrStdout(), stripes), err)
+			return from.withCluster(cmd.Context(), func(c *cluster) error {
+				return c.withStriped(args[0], func(s stripedSequence) error {
+					stripes, err := s.Stripes(cmd.Context(), s.database, s.name.table)
+					return errors.Join(printStripes(cmd.OutOrStdout(), stripes), err)
+				})
 			})
 		},
 	}
@@ -178,15 +184,14 @@ func newSeqMove() *cobra.Command {
 			if err != nil {
 				return usagef("STRIPE %q: write its number, as seqgate seq stripes shows it", args[1])
 			}
-			return from.withStriped(cmd.Context(), args[0], func(s stripedSequence) error {
-				if !slices.Contains(s.stores, args[2]) {
-					return usagef("sequence %s has no server %q: write one of %s", s.name, args[2], strings.Join(s.stores, ", "))
-				}
-				if err := s.Move(cmd.Context(), s.database, s.name.table, stripe, args[2]); err != nil {
+			return from.withCluster(cmd.Context(), func(c *cluster) error {
+				return c.withStriped(args[0], func(s stripedSequence) error {
+					if err := s.move(cmd.Context(), stripe, args[2]); err != nil {
+						return err
+					}
+					_, err := fmt.Fprintf(cmd.OutOrStdout(), "stripe %d is on %s\n", stripe, args[2])
 					return err
-				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "stripe %d is on %s\n", stripe, args[2])
-				return err
+				})
 			})
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/seqgate/seqgate/internal/config"
@@ -49,11 +50,12 @@ func (s *source) read(l config.Loader) (*config.Config, error) {
 	return nil, usagef("no configuration: give --config FILE or --upstream DSN")
 }
 
-// openCluster connects to nothing yet.
-func (s *source) openCluster(ctx context.Context) (*cluster, error) {
+// withCluster has the servers of the configuration for the time of a call.
+func (s *source) withCluster(ctx context.Context, do func(*cluster) error) error {
 	cfg, err := s.load()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return newCluster(ctx, cfg), nil
+	c := newCluster(ctx, cfg)
+	return errors.Join(do(c), c.close())
 }
