@@ -254,16 +254,32 @@ func (c *serverConn) cutThread(id uint32) {
 	_ = c.back.Close() // the session is told by that
 }
 
-// thread gives the session's connection, and may be called by another session; its id is 0 when there is none.
+// thread gives the session's connection, and may be called by another session; its id is 0 when there is none. One that has
+// ended has none: its connection may be another session's by then.
 func (c *serverConn) thread() thread {
 	c.ends.mu.Lock()
 	defer c.ends.mu.Unlock()
+	if c.ends.over {
+		return thread{}
+	}
 	t := thread{id: c.threadID.Load()}
-	if t.id == 0 || c.ends.over || c.back == nil {
+	if t.id == 0 || c.back == nil {
 		return t
 	}
 	if _, port, err := net.SplitHostPort(c.back.LocalAddr().String()); err == nil {
 		t.port = port
 	}
 	return t
+}
+
+// isOver reports whether the session has ended, for other sessions.
+func (c *serverConn) isOver() bool {
+	c.ends.mu.Lock()
+	defer c.ends.mu.Unlock()
+	return c.ends.over
+}
+
+// hasLost reports whether it is certain that this thread is not c's any more, so that nothing of the session's runs there.
+func (c *serverConn) hasLost(id uint32) bool {
+	return c.ends.backEnded.Load() || c.threadID.Load() != id || c.isOver()
 }

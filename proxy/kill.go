@@ -114,11 +114,29 @@ func (x *executor) kill(id uint64, query bool) (done bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(x.ctx, killTimeout)
 	defer cancel()
-	return true, x.srv.end(ctx, t, query)
+	err = x.srv.end(ctx, t, query)
+	if errors.Is(err, errSessionEnded) {
+		err = mysql.NewDefaultError(mysql.ER_NO_SUCH_THREAD, id)
+	}
+	return true, err
 }
 
-// end ends a session, or with query the statement that it runs.
+// end ends a session, or with query the statement that it runs; the error is errSessionEnded when it is certain that the
+// session has ended.
 func (s *Server) end(ctx context.Context, t killTarget, query bool) error {
+	threadID := t.session.threadID.Load()
+	err := s.endNow(ctx, t, query)
+	switch {
+	case !query || !errors.Is(err, errUnsure):
+	case t.session.killed.Load(), t.session.isOver():
+		return errSessionEnded
+	case t.router == nil && t.session.hasLost(threadID):
+		return nil
+	}
+	return err
+}
+
+func (s *Server) endNow(ctx context.Context, t killTarget, query bool) error {
 	if !query {
 		t.session.killed.Store(true)
 	}
@@ -167,6 +185,9 @@ func (x *executor) killItself(query bool) error {
 
 // errKilledItself ends a session whose client was told.
 var errKilledItself = &frontError{errors.New("the client ended its own session by KILL")}
+
+// errSessionEnded: a session that was to be killed has ended by itself, or by another KILL.
+var errSessionEnded = errors.New("the session has ended")
 
 // killTimeout bounds a KILL of seqgate's own.
 const killTimeout = catalogTimeout

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -22,6 +23,8 @@ func (s *Server) Kill(ctx context.Context, id uint64, query bool) (found bool, e
 	switch err := s.end(ctx, t, query); {
 	case err == nil:
 		return true, nil
+	case errors.Is(err, errSessionEnded):
+		return false, nil
 	case query:
 		return true, fmt.Errorf("the server did not end the statement of session %d: %w", id, err)
 	}

@@ -16,6 +16,7 @@ type killServer struct {
 	host, command string
 	variables     map[string]string
 	killed        []string
+	asked         func() // called when somebody asks for its connections; nil: nothing
 }
 
 func (s *killServer) Connect(context.Context) (driver.Conn, error) { return killConn{s}, nil }
@@ -31,6 +32,9 @@ func (killConn) Close() error              { return nil }
 
 func (c killConn) QueryContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
 	if query == "SHOW PROCESSLIST" {
+		if c.asked != nil {
+			c.asked()
+		}
 		return &killRows{columns: 8, rows: [][]driver.Value{{"7", "app", c.host, "d", c.command, "1", "", ""}}}, nil
 	}
 	rows := &killRows{columns: 2}

@@ -43,6 +43,9 @@ func (r *router) killConns(ctx context.Context, query bool) error {
 	frozen := false
 	for i, t := range threads {
 		if query && errors.Is(errs[i], errUnsure) {
+			if t.conn.hasLost(t.id) {
+				errs[i] = nil
+			}
 			continue
 		}
 		if number, _, _ := sequence.ServerError(errs[i]); errs[i] != nil && number == 0 {
