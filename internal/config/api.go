@@ -16,10 +16,10 @@ import (
 type API struct {
 	Listen string // "host:port"; empty: off
 	TLS    bool   // with what TLS.Clients shows
-	MaxN   int64  // ids in one request
+	MaxN   int64  // the most ids in one request, 1 to sequence.MaxN
 	// Connections is how many clients there may be at once; 0 is any number.
 	Connections int
-	Tokens      []idapi.Token
+	Tokens      []idapi.Token // who may ask for which sequences
 }
 
 // shortestToken is what nobody guesses: 128 bits in hexadecimal digits have 32.

@@ -30,7 +30,7 @@ type Timeouts struct {
 
 // ProxyProtocol is whose connections begin with a PROXY protocol header.
 type ProxyProtocol struct {
-	From []netip.Prefix
+	From []netip.Prefix // peers' networks; nobody's when empty
 }
 
 // userTLS are what a user's connections may be required to have.

@@ -4,6 +4,10 @@
 // Reading is strict, and finds all that is wrong at once: an error has file, line, column and key, and says what to write.
 // Each key has one line in newReader's tables, where the documentation of all keys comes from too (TestConfigurationReference
 // writes it), and reloadable lists those that count without a restart. seqgate.yaml is the commented sample.
+//
+// The nodes walked are those of gopkg.in/yaml.v3 and not of github.com/goccy/go-yaml, which stops at the first error when it
+// decodes into structs, and whose own nodes took a third more lines in yaml.go (scalars, anchors, aliases and tags are nodes
+// of different kinds there) and gave some values the column before theirs.
 package config
 
 import (
@@ -61,9 +65,9 @@ type Config struct {
 
 // User may connect to seqgate.
 type User struct {
-	Name, Password string
-	Plugin         string // caching_sha2_password or mysql_native_password
-	Require        proxy.UserTLS
+	Name, Password string         // the password may be empty
+	Plugin         string         // caching_sha2_password or mysql_native_password
+	Require        proxy.UserTLS  // what the user's connections must have
 	MaxConnections int            // 0: Limits.PerUser
 	VSchemaDDL     bool           // may use ALTER VSCHEMA
 	Account        *proxy.Account // at the servers; nil: the DSN's
@@ -102,7 +106,7 @@ type Shard struct {
 
 // Log is seqgate's own log, on standard error.
 type Log struct {
-	Level  slog.Level
+	Level  slog.Level    // the least that is logged
 	Format string        // "text", "json", or "auto": text on a terminal
 	Slow   time.Duration // statements that take that long are logged; 0: none
 }
@@ -168,8 +172,8 @@ func (l Loader) Load(path string) (*Config, error) {
 }
 
 // LoadTolerantly is Load of a file that may have been edited since a seqgate was started with it: only one that is no
-// configuration at all is an error, and what is wrong in it is as if it were not there: faults say what. Other files are not
-// read.
+// configuration at all is an error, and what is wrong in it is as if it were not there: faults say what. The vschema and
+// certificates are not read. It is for who asks a running seqgate at its addresses.
 func (l Loader) LoadTolerantly(path string) (cfg *Config, faults vschema.Errors, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -190,8 +194,9 @@ func (l Loader) Upstream(dsn string) (*Config, error) {
 	return newReader(l).upstream(dsn)
 }
 
-// UpstreamServer is Upstream for all databases of a server, where the DSN names none: each has the sequences that stand
-// in it. The keyspace has no name then, as no database has, and clients that name none have none.
+// UpstreamServer is Upstream, or where the DSN names no database, the configuration for all of its server: each database
+// has the sequences that stand in it. The keyspace has no name then, as no database has, and clients that name none have
+// none.
 func (l Loader) UpstreamServer(dsn string) (*Config, error) {
 	r := newReader(l)
 	r.anyDatabase = true

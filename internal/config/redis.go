@@ -25,7 +25,7 @@ func ParseRedisURL(url string) (*redis.Options, error) {
 	return options, nil
 }
 
-// RedisOptions reads the URL of a counter of Redis, or the environment variable that has it.
+// RedisOptions reads the URL of a counter of Redis, or the environment variable that has it; one that is not set is an error.
 func RedisOptions(p *vschema.SegmentParams) (*redis.Options, error) {
 	if p.URLEnv == "" {
 		options, err := ParseRedisURL(p.URL)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -67,5 +68,24 @@ func TestReloadableIsStated(t *testing.T) {
 		if keys[key] == nil {
 			t.Errorf("%s is reloadable, and no key", key)
 		}
+	}
+}
+
+// Keys that need a restart stay as they were until then, and are named at each reload.
+func TestGivenReload(t *testing.T) {
+	running := Given{"listen": "a", "log.level": "info", "log.slow": "1s", "advertise": "x"}
+	now := Given{"listen": "b", "log.level": "warn", "tls.cert": "c", "advertise": "x"}
+	for _, want := range [][]string{{"log.level", "log.slow"}, {}} {
+		inForce, reloaded, needRestart := running.Reload(now)
+		if want := (Given{"listen": "a", "log.level": "warn", "advertise": "x"}); !maps.Equal(inForce, want) {
+			t.Errorf("in force %v, want %v", inForce, want)
+		}
+		if want := []string{"listen", "tls.cert"}; !slices.Equal(needRestart, want) {
+			t.Errorf("a restart for %v, want %v", needRestart, want)
+		}
+		if !slices.Equal(reloaded, want) {
+			t.Errorf("reloaded %v, want %v", reloaded, want)
+		}
+		running = inForce
 	}
 }

@@ -27,15 +27,15 @@ const (
 // Sequences is how ids are reserved.
 type Sequences struct {
 	Refill       Refill
-	MinLifetime  time.Duration // a step that lasts for less is doubled
-	MaxStep      int64         // the most ids reserved at once for less than one statement, at least 1
-	MaxN         int64         // the most values that SELECT NEXT n VALUES gives at once
-	Timeout      time.Duration // the longest that a statement waits for ids
-	Prefetch     int           // percent of a segment that may be used before the next one is fetched, 0 to 99
-	FailoverSkip int64         // ids skipped once when another server serves a sequence; 0: none
-	AutoCreate   bool          // missing sequence tables and rows are made and seeded when first used
-	Lease        time.Duration // how long a section of a keyed sequence stays with a seqgate that died
-	Overrides    map[string]SequenceOverride
+	MinLifetime  time.Duration               // a step that lasts for less is doubled; above 0
+	MaxStep      int64                       // the most ids reserved at once for less than one statement, at least 1
+	MaxN         int64                       // the most values that SELECT NEXT n VALUES gives at once, at least 1
+	Timeout      time.Duration               // the longest that a statement waits for ids; above 0
+	Prefetch     int                         // percent of a segment that may be used before the next one is fetched, 0 to 99
+	FailoverSkip int64                       // ids skipped once when another server serves a sequence; 0: none
+	AutoCreate   bool                        // missing sequence tables and rows are made and seeded when first used
+	Lease        time.Duration               // how long a section of a keyed sequence stays with a seqgate that died; at least 1s
+	Overrides    map[string]SequenceOverride // by keyspace.sequence
 }
 
 // SequenceOverride is what differs for one sequence.
@@ -45,7 +45,7 @@ type SequenceOverride struct {
 	Ordered      bool    // each id comes from the row
 	Stores       []Shard // several independent servers that hold the sequence's stripes; nil: the keyspace's own
 	Stripes      int     // of Stores
-	StripeChunk  int64   // ids
+	StripeChunk  int64   // ids that a stripe has in a row; above FailoverSkip
 }
 
 // Of is how one sequence reserves: what is written for it, or else for all.
@@ -66,13 +66,13 @@ func (s Sequences) Of(keyspace, table string) SequenceOverride {
 
 // Tables is how the tables that sequences fill are treated.
 type Tables struct {
-	OnExplicitID proxy.ExplicitPolicy
-	Overrides    map[string]TableOverride
+	OnExplicitID proxy.ExplicitPolicy     // what an id that a client gives does to the sequence
+	Overrides    map[string]TableOverride // by keyspace.table
 }
 
 // TableOverride is what differs for one table.
 type TableOverride struct {
-	OnExplicitID proxy.ExplicitPolicy
+	OnExplicitID proxy.ExplicitPolicy // as that of Tables
 }
 
 // OnExplicitIDOf is what an explicit id does in one table.

@@ -4,7 +4,7 @@ import "strconv"
 
 // Tracing is what is told of statements and refills as spans of OpenTelemetry. Where they go, the variables OTEL_* say.
 type Tracing struct {
-	Ratio float64 // share of the statements; 0: nothing is traced
+	Ratio float64 // share of the statements, 0 to 1; 0: nothing is traced
 }
 
 const withoutTracing = "this seqgate was built without tracing: build it with go build -tags otel ./cmd/seqgate, or leave tracing.ratio out"

@@ -14,7 +14,7 @@ type WorkerIDs struct {
 	// Dir is the folder for what static worker ids have reserved; "": it is not kept.
 	Dir string
 
-	Store     string // one of workerStores
+	Store     string // TableStore, "etcd" or "zookeeper"
 	Keyspace  string // whose server has the table; "": the default one, or the first unsharded one
 	AnyServer bool   // see worker.TableConfig
 	Least     int64  // the lowest one to lease
