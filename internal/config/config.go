@@ -7,7 +7,7 @@
 //
 // The nodes walked are those of gopkg.in/yaml.v3 and not of github.com/goccy/go-yaml, which stops at the first error when it
 // decodes into structs, and whose own nodes took a third more lines in yaml.go (scalars, anchors, aliases and tags are nodes
-// of different kinds there) and gave some values the column before theirs.
+// of different kinds there) and gave empty values the column before theirs.
 package config
 
 import (
