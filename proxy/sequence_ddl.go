@@ -341,9 +341,9 @@ func (c *tableCache) filledFrom(ctx context.Context, k *Keyspace, schema, name s
 		candidates = append(candidates, candidate{k, schema, table})
 	}
 	for _, other := range c.keyspaces {
-		filled := filledTables(v, other)
+		filled := tablesFilledFrom(v, other, name)
 		if len(filled) == 0 {
-			continue
+			continue // its server need not be there
 		}
 		if same, err := c.sameServer(ctx, k, other); err != nil {
 			return "", &describeError{schema + "." + name, err}
@@ -367,8 +367,8 @@ func (c *tableCache) filledFrom(ctx context.Context, k *Keyspace, schema, name s
 	return "", nil
 }
 
-// filledTables gives the tables of a keyspace that the vschema fills.
-func filledTables(v *vschema.VSchema, k *Keyspace) (tables []*vschema.Table) {
+// tablesFilledFrom gives the tables of a keyspace that the vschema fills from what has this name, in whichever database it is.
+func tablesFilledFrom(v *vschema.VSchema, k *Keyspace, name string) (tables []*vschema.Table) {
 	if v == nil {
 		return nil
 	}
@@ -377,7 +377,8 @@ func filledTables(v *vschema.VSchema, k *Keyspace) (tables []*vschema.Table) {
 		return nil
 	}
 	for _, t := range declared.Tables() {
-		if t.AutoIncrement != nil {
+		a := t.AutoIncrement
+		if a != nil && (strings.EqualFold(a.SequenceTable, name) || a.Generator != nil && strings.EqualFold(a.Generator.Name, name)) {
 			tables = append(tables, t)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/backend"
 )
 
 // eachWithoutSequences runs a test on the servers that have no sequences of their own.
@@ -259,6 +261,23 @@ func TestDropSequenceThatFills(t *testing.T) {
 				exec(t, c, "INSERT INTO t VALUES (NULL)", "DROP TABLE t", "DROP SEQUENCE t_seq")
 			})
 		}
+	})
+}
+
+// A server that is away matters to DROP SEQUENCE where a table of its may be filled from what has that name.
+func TestDropSequenceWhileServerIsAway(t *testing.T) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
+		const nobody = "127.0.0.1:1"
+		far := &proxy.Keyspace{Name: "far", Database: "far", DB: openDSN(t, "app:app@tcp("+nobody+")/far"),
+			Backend: &backend.Backend{Network: "tcp", Addr: nobody, User: s.User, Password: s.Password}}
+		g := newGate(t, s, gateOptions{more: map[string]*proxy.Keyspace{"far": far}, vschema: `{"keyspaces": {
+			"main": {"tables": {"near_seq": {"type": "sequence"}, "far_seq": {"type": "sequence"}}},
+			"far": {"tables": {"t": {"auto_increment": {"column": "id", "sequence": "main.far_seq"}}}}}}`})
+		c := conn(t, g.open(t, ""))
+		createSequence(t, g.direct, "near_seq", 1, 10)
+		createSequence(t, g.direct, "far_seq", 1, 10)
+		exec(t, c, "DROP SEQUENCE near_seq")
+		fails(t, c, 1158, "ask the server of keyspace far", "DROP SEQUENCE far_seq")
 	})
 }
 
