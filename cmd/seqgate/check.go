@@ -11,31 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
-
-var checkAbout = fmt.Sprintf(`Validates the configuration and the vschema, and lists everything wrong in them by file and line (exit code 2). Then
-compares the servers' tables with them, on every shard: what would make INSERTs fail, ids repeat or rows not be found is
-an error (exit code 1), a server that cannot be reached, or answers nothing for %v, a warning, or with --strict an error. It changes nothing.`, 2*silence)
-
-func newCheck() *cobra.Command {
-	var from source
-	var strict bool
-	cmd := &cobra.Command{
-		Use: "check --config FILE | --upstream DSN [--strict]", Short: "Validate the files, and the servers' tables against them", Long: checkAbout,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return from.withCluster(cmd.Context(), func(c *cluster) error { return c.check(cmd.Context(), strict, cmd.OutOrStdout()) })
-		},
-	}
-	from.flags(cmd.Flags())
-	cmd.Flags().BoolVar(&strict, "strict", false, "a server that cannot be reached is an error, not a warning")
-	return cmd
-}
 
 // check compares the servers with the configuration, and prints what it finds.
 func (of *cluster) check(ctx context.Context, strict bool, out io.Writer) error {

@@ -184,7 +184,7 @@ func TestCheckRefused(t *testing.T) {
 
 func TestCheckBadFiles(t *testing.T) {
 	var out strings.Builder
-	err := run(t.Context(), []string{"check", "--config", "testdata/config/vschema_errors.yaml"}, &out, &out)
+	err := run(t.Context(), []string{"check", "--config", "../../internal/config/testdata/config/vschema_errors.yaml"}, &out, &out)
 	var errs vschema.Errors
 	if !errors.As(err, &errs) || len(errs) != 3 || exitCode(err) != 2 {
 		t.Errorf("error %v, exit code %d, want the 3 errors of both files and 2", err, exitCode(err))

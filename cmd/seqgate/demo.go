@@ -14,26 +14,10 @@ import (
 	"github.com/seqgate/seqgate/internal/config"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/spf13/cobra"
 
 	"github.com/seqgate/seqgate/internal/demoengine"
 	"github.com/seqgate/seqgate/vschema"
 )
-
-func newDemo() *cobra.Command {
-	var listen, admin string
-	cmd := &cobra.Command{
-		Use: "demo [--listen ADDR] [--admin ADDR]", Short: "Try it: embedded engines behind a real seqgate",
-		Long: "Runs seqgate in front of embedded MySQL-compatible engines, with example tables in an unsharded and a sharded keyspace.",
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return demo(cmd.Context(), listen, admin, cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	cmd.Flags().StringVar(&listen, "listen", config.Default().Listen[0], "`ADDR` to listen on, host:port")
-	cmd.Flags().StringVar(&admin, "admin", "", "`ADDR` of the status page, host:port; none by default")
-	return cmd
-}
 
 // demo runs a real seqgate in front of engines of its own, one for each shard: an engine runs one
 // transaction at a time, so that two shards of one engine would wait for each other.

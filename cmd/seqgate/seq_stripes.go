@@ -5,25 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
-
-	"github.com/spf13/cobra"
 
 	"github.com/seqgate/seqgate/internal/config"
 
 	"github.com/seqgate/seqgate/sequence"
 )
-
-const seqStripesAbout = `Lists the stripes of a sequence that lies on several servers (sequences.overrides, stores): which server has each, and
-where it stands. A move that did not come to its end shows the server that is to get the stripe. It changes nothing.`
-
-const seqMoveAbout = `Moves a stripe of a sequence that lies on several servers to another of them, while seqgates use it. Both servers must
-answer. A move that failed half-way is ended by calling it again.`
 
 // openStriped opens a sequence that lies on several servers; it does not connect yet. Its table lies in the database of
 // the keyspace on all of them. Servers that begin and cease to fail are logged to log; nil logs nothing.
@@ -141,60 +130,4 @@ func (s stripedSequence) move(ctx context.Context, stripe int, to string) error 
 		return usagef("sequence %s has no server %q: write one of %s", s.name, to, strings.Join(s.stores, ", "))
 	}
 	return s.Move(ctx, s.database, s.name.table, stripe, to)
-}
-
-func newSeqStripes() *cobra.Command {
-	var from source
-	cmd := &cobra.Command{
-		Use: "stripes --config FILE | --upstream DSN NAME", Short: "Show the stripes of a sequence that lies on several servers", Long: seqStripesAbout,
-		Args: arguments(1, 1, "give the sequence's NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return from.withCluster(cmd.Context(), func(c *cluster) error {
-				return c.withStriped(args[0], func(s stripedSequence) error {
-					stripes, err := s.Stripes(cmd.Context(), s.database, s.name.table)
-					return errors.Join(printStripes(cmd.OutOrStdout(), stripes), err)
-				})
-			})
-		},
-	}
-	from.flags(cmd.Flags())
-	return cmd
-}
-
-func printStripes(w io.Writer, stripes []sequence.Stripe) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "STRIPE\tSERVER\tNEXT\tNEXT_ID\tCACHE\tMOVES TO")
-	for _, s := range stripes {
-		to := s.MovedTo
-		if to == "" {
-			to = "-"
-		}
-		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%d\t%s\n", s.Number, s.Server, s.Next, s.NextID, s.Cache, to)
-	}
-	return t.Flush()
-}
-
-func newSeqMove() *cobra.Command {
-	var from source
-	cmd := &cobra.Command{
-		Use: "move --config FILE | --upstream DSN NAME STRIPE SERVER", Short: "Move a stripe to another server", Long: seqMoveAbout,
-		Args: arguments(3, 3, "give the sequence's NAME, the STRIPE's number and the SERVER's name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			stripe, err := strconv.Atoi(args[1])
-			if err != nil {
-				return usagef("STRIPE %q: write its number, as seqgate seq stripes shows it", args[1])
-			}
-			return from.withCluster(cmd.Context(), func(c *cluster) error {
-				return c.withStriped(args[0], func(s stripedSequence) error {
-					if err := s.move(cmd.Context(), stripe, args[2]); err != nil {
-						return err
-					}
-					_, err := fmt.Fprintf(cmd.OutOrStdout(), "stripe %d is on %s\n", stripe, args[2])
-					return err
-				})
-			})
-		},
-	}
-	from.flags(cmd.Flags())
-	return cmd
 }

@@ -12,14 +12,11 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/seqgate/seqgate/internal/config"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seqgate/seqgate/internal/loglimit"
@@ -32,32 +29,6 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
-
-func newServe() *cobra.Command {
-	from := source{anyDatabase: true}
-	var listen string
-	cmd := &cobra.Command{
-		Use: "serve --config FILE | --upstream DSN [--listen ADDR]", Short: "Run the proxy", Long: "Runs the proxy.", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := from.load()
-			if err != nil {
-				return err
-			}
-			if listen != "" {
-				if err := cfg.SetListen(listen); err != nil {
-					return err
-				}
-			}
-			reload := make(chan os.Signal, 1)
-			signal.Notify(reload, syscall.SIGHUP)
-			defer signal.Stop(reload)
-			return serve(cmd.Context(), cfg, reload, cmd.ErrOrStderr(), func(string) {})
-		},
-	}
-	from.flags(cmd.Flags())
-	cmd.Flags().StringVar(&listen, "listen", "", "`ADDR` to listen on, host:port or unix:/path; wins over the file")
-	return cmd
-}
 
 // serve wires everything, runs it until ctx is done, and takes it apart in
 // reverse: no new clients, statements in flight end, unused ids go back, pools

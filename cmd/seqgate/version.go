@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
 
 // release is the version that who builds gives: -ldflags "-X main.release=v1.2.3". Packages do, whose sources come
@@ -30,14 +27,4 @@ func version() string {
 		}
 	}
 	return "devel"
-}
-
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Long: "Prints the version.", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "seqgate", version())
-			return err
-		},
-	}
 }

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 const seqAbout = `Looks at sequences, and operates them by hand.
 
@@ -15,12 +11,4 @@ func newSeq() *cobra.Command {
 	cmd := &cobra.Command{Use: "seq", Short: "Look at sequences, and operate them by hand", Long: seqAbout}
 	cmd.AddCommand(newSeqList(), newSeqNext(), newSeqSet(), newSeqReset(), newSeqStripes(), newSeqMove(), newSeqImport())
 	return cmd
-}
-
-// inSequence says which sequence an error is about.
-func inSequence(name tableName, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("sequence %s: %w", name, err)
 }
