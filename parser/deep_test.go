@@ -70,7 +70,7 @@ func readEveryWay(sql []byte) {
 	_, _ = Writes(nil, sql, m)
 	_ = AppendDigest(nil, sql, modes)
 	_, _ = ParseNext(sql, m)
-	_, _ = ParseOwn(sql, m)
+	_, _ = ParseCommand(sql, m)
 	_, _ = ParsePrepare(sql, m)
 	_, _ = ParseSet(sql, m)
 	_, _ = ParseLoad(sql, m)

@@ -4,7 +4,7 @@ package parser
 // IMMEDIATE or a compound statement with one of them, whichever version comments
 // the server executes.
 func MayPrepare(sql []byte) bool {
-	if !Mentions(sql, "prepare") && !Mentions(sql, "immediate") {
+	if !ContainsWord(sql, "prepare") && !ContainsWord(sql, "immediate") {
 		return false
 	}
 	var room [4]int
@@ -13,7 +13,7 @@ func MayPrepare(sql []byte) bool {
 		switch Sniff(sql[i:]) {
 		case Prepare:
 			return true
-		case Carrier:
+		case DynamicSQL:
 			if !explains(sql[i:]) {
 				return true
 			}
@@ -25,7 +25,7 @@ func MayPrepare(sql []byte) bool {
 // PreparesInSet reports whether the text may be MariaDB's SET STATEMENT .. FOR
 // PREPARE or EXECUTE IMMEDIATE, whichever version comments the server executes.
 func PreparesInSet(sql []byte) bool {
-	if !Mentions(sql, "prepare") && !Mentions(sql, "immediate") {
+	if !ContainsWord(sql, "prepare") && !ContainsWord(sql, "immediate") {
 		return false
 	}
 	var room [4]int

@@ -81,7 +81,7 @@ func (s *InsertStmt) readHead(sc *scanner) error {
 
 // hint refuses optimizer hints that decide which values are generated.
 func (s *InsertStmt) hint(sc *scanner) error {
-	if sc.hint && (Mentions(sc.sql[:sc.start], "sql_mode") || Mentions(sc.sql[:sc.start], "insert_id")) {
+	if sc.hint && (ContainsWord(sc.sql[:sc.start], "sql_mode") || ContainsWord(sc.sql[:sc.start], "insert_id")) {
 		return &UnsupportedError{Form: s.verb() + " with a SET_VAR hint on sql_mode or insert_id"}
 	}
 	return nil

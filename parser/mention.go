@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Mentions reports whether the identifier word occurs in the text, in any case
+// ContainsWord reports whether the identifier word occurs in the text, in any case
 // of its ASCII letters, as a whole word. It knows no quotes and no comments, so
 // it may find the word in a literal, but it misses none that is written plainly
 // or in quotes. It is quick and allocates nothing for a word in lower case.
-func Mentions(sql []byte, word string) bool {
+func ContainsWord(sql []byte, word string) bool {
 	if word == "" {
 		return false
 	}
@@ -20,7 +20,7 @@ func Mentions(sql []byte, word string) bool {
 var needleLastInsertID, needleIdentity = newNeedle("last_insert_id"), newNeedle("identity")
 
 // MentionsLastInsertID reports whether the text names last_insert_id (the
-// function or the variable) or identity, the variable's other name. As Mentions,
+// function or the variable) or identity, the variable's other name. As ContainsWord,
 // it may find them in a literal.
 func MentionsLastInsertID(sql []byte) bool {
 	return needleLastInsertID.in(sql) || needleIdentity.in(sql)

@@ -30,18 +30,18 @@ func AppendQualified(dst, sql []byte, m Mode, from, to string) []byte {
 // another name, or it stands where the statement has one. Case does not matter. It says
 // true where the text cannot be read, and for the text of another statement within.
 func NamesDatabase(sql []byte, m Mode, name string) bool {
-	if !Mentions(sql, name) {
+	if !ContainsWord(sql, name) {
 		return false
 	}
 	kind, words := Sniff(sql), Words(sql, 3)
 	anywhere := words[1] == "DATABASE" || words[1] == "SCHEMA" || words[0] == "SHOW" && (words[2] == "DATABASE" || words[2] == "SCHEMA") ||
-		kind == Use || kind == Prepare || kind == Execute || kind == Carrier
+		kind == Use || kind == Prepare || kind == Execute || kind == DynamicSQL
 	s := newScanner(sql, m)
 	var before token
 	from := false
 	for t := s.next(); t != tokenEOF; t = s.next() {
 		switch {
-		case t == tokenInvalid || t == tokenVersion, t == tokenString && anywhere && Mentions(s.text(), name):
+		case t == tokenInvalid || t == tokenVersion, t == tokenString && anywhere && ContainsWord(s.text(), name):
 			return true
 		case isName(t) && before != '.' && s.namesAlike(t, name):
 			if after := s; anywhere || kind == Show && from || after.next() == '.' {

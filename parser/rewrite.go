@@ -189,7 +189,7 @@ func (s *InsertStmt) fillAlias(e *editor) {
 		return
 	}
 	hidden := "seqgate_id"
-	for Mentions(e.sql, hidden) {
+	for ContainsWord(e.sql, hidden) {
 		hidden += "_"
 	}
 	if s.body.aliasClose > 0 {

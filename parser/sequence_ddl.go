@@ -26,7 +26,7 @@ type SequenceOptions struct {
 }
 
 // option reads one option, which begins with the current token.
-func (p *ownParser) option(o *SequenceOptions) bool {
+func (p *commandParser) option(o *SequenceOptions) bool {
 	switch {
 	case p.word("start"):
 		return p.number(&o.Start, "with")
@@ -58,7 +58,7 @@ func (p *ownParser) option(o *SequenceOptions) bool {
 
 // none reads MINVALUE, MAXVALUE, CACHE or CYCLE behind NO, which is a part of the
 // word when prefix says so.
-func (p *ownParser) none(o *SequenceOptions, prefix string) bool {
+func (p *commandParser) none(o *SequenceOptions, prefix string) bool {
 	none := Setting{Given: true, None: true}
 	switch {
 	case p.word(prefix + "minvalue"):
@@ -76,18 +76,18 @@ func (p *ownParser) none(o *SequenceOptions, prefix string) bool {
 }
 
 // equals passes an equals sign, if there is one.
-func (p *ownParser) equals() {
+func (p *commandParser) equals() {
 	if p.t == '=' {
 		p.advance()
 	}
 }
 
 // atNumber reports whether the current token begins with a digit.
-func (p *ownParser) atNumber() bool { return p.t == tokenWord && isDigit(p.sql[p.start]) }
+func (p *commandParser) atNumber() bool { return p.t == tokenWord && isDigit(p.sql[p.start]) }
 
 // number reads [word|=] n. A number past the 64 bits of a BIGINT is no number, but
 // that past its end is the end: Oracle's MAXVALUE has 28 digits.
-func (p *ownParser) number(to *Setting, word string) bool {
+func (p *commandParser) number(to *Setting, word string) bool {
 	if word == "" || !p.word(word) {
 		p.equals()
 	}

@@ -107,7 +107,7 @@ func setForm(s scanner) (form SetForm, server, special bool) {
 // isCharacteristics reports whether what follows is ISOLATION LEVEL and READ WRITE or
 // READ ONLY, or one of them.
 func isCharacteristics(s scanner) bool {
-	p := ownParser{scanner: s}
+	p := commandParser{scanner: s}
 	p.advance()
 	level, access := false, false
 	for {
@@ -133,7 +133,7 @@ func isCharacteristics(s scanner) bool {
 }
 
 // isolationLevel passes the name of one.
-func (p *ownParser) isolationLevel() bool {
+func (p *commandParser) isolationLevel() bool {
 	switch {
 	case p.word("serializable"):
 		return true

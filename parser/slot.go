@@ -209,7 +209,7 @@ func (s *scanner) skipValue() {
 // column, outside subqueries on tables of their own.
 func (s *InsertStmt) readsColumn(sc *scanner) bool {
 	first, last := s.body.begin, s.body.rows[len(s.body.rows)-1].close
-	if isPlainWord(s.bound.column) && !Mentions(sc.sql[first:last], s.bound.column) {
+	if isPlainWord(s.bound.column) && !ContainsWord(sc.sql[first:last], s.bound.column) {
 		return false
 	}
 	for i, a := range s.body.assigns {

@@ -29,10 +29,10 @@ const (
 	Commit
 	Rollback
 	Show
-	// Carrier may carry a statement that seqgate would have to see: MariaDB's
+	// DynamicSQL may carry a statement that seqgate would have to see: MariaDB's
 	// SET STATEMENT .. FOR, ANALYZE INSERT, EXECUTE IMMEDIATE and compound
 	// statements, EXPLAIN ANALYZE, and text that begins with a version comment.
-	Carrier
+	DynamicSQL
 )
 
 // Sniff returns what the statement is, by its first keywords after white space,
@@ -45,7 +45,7 @@ func Sniff(sql []byte) Kind {
 		i = skipBlank(sql, i+1)
 	}
 	if i < 0 {
-		return Carrier
+		return DynamicSQL
 	}
 	var buf keyword
 	word, end := buf.read(sql, i)
@@ -90,33 +90,33 @@ func Sniff(sql []byte) Kind {
 func sniffSecond(sql []byte, first string, end int) Kind {
 	i := skipBlank(sql, end)
 	if i < 0 {
-		return Carrier
+		return DynamicSQL
 	}
 	var buf keyword
 	word, _ := buf.read(sql, i)
 	second := string(word)
 	switch first {
 	case "set":
-		return choose(second == "statement", Carrier, Set)
+		return choose(second == "statement", DynamicSQL, Set)
 	case "load":
 		return choose(second == "data" || second == "xml", Load, Other)
 	case "begin":
-		return choose(second == "work" || i == len(sql) || sql[i] == ';', Begin, Carrier)
+		return choose(second == "work" || i == len(sql) || sql[i] == ';', Begin, DynamicSQL)
 	case "start":
 		return choose(second == "transaction", Begin, Other)
 	case "execute":
-		return choose(second == "immediate", Carrier, Execute)
+		return choose(second == "immediate", DynamicSQL, Execute)
 	case "drop":
 		return choose(second == "prepare", Deallocate, DDL)
 	case "explain", "describe", "desc":
-		return choose(second == "analyze", Carrier, Other)
+		return choose(second == "analyze", DynamicSQL, Other)
 	case "analyze":
 		table := second == "table" || second == "local" || second == "no_write_to_binlog"
-		return choose(table, Other, Carrier)
+		return choose(table, Other, DynamicSQL)
 	case "if", "case", "loop", "while", "repeat", "for", "declare":
-		return Carrier
+		return DynamicSQL
 	}
-	return choose(i < len(sql) && sql[i] == ':', Carrier, Other) // a label
+	return choose(i < len(sql) && sql[i] == ':', DynamicSQL, Other) // a label
 }
 
 func choose(condition bool, yes, no Kind) Kind {
@@ -134,7 +134,7 @@ func sniffNoWord(sql []byte, i int) Kind {
 		return Other
 	}
 	c := sql[i]
-	return choose(c >= 0x80 || c == '`' || c == '"' || c == '<', Carrier, Other)
+	return choose(c >= 0x80 || c == '`' || c == '"' || c == '<', DynamicSQL, Other)
 }
 
 // sniffSelect tells SELECT NEXT VALUE from a SELECT of a column named next. The

@@ -84,10 +84,10 @@ func (s scanner) beginsCompound(t token, noEnd *bool) bool {
 	switch kind := Sniff(s.sql[s.start:]); {
 	case t == tokenVersion:
 		return s.versionKind() == DDL && !s.isVersionOfTable()
-	case kind == Carrier && s.is(t, "set"): // SET STATEMENT .. FOR
-		*noEnd = *noEnd || !Mentions(s.sql[s.start:], "end")
+	case kind == DynamicSQL && s.is(t, "set"): // SET STATEMENT .. FOR
+		*noEnd = *noEnd || !ContainsWord(s.sql[s.start:], "end")
 		return !*noEnd
-	case kind == Carrier:
+	case kind == DynamicSQL:
 		return !s.is(t, "execute") && !s.is(t, "explain") && !s.is(t, "describe") &&
 			!s.is(t, "desc") && !s.is(t, "analyze")
 	case s.is(t, "create"), s.is(t, "alter"):
@@ -142,9 +142,9 @@ func (s scanner) createsProgram() bool {
 // reads.
 func mayChangeMode(statement []byte) bool {
 	switch Sniff(statement) {
-	case Set, Carrier:
+	case Set, DynamicSQL:
 		for _, word := range [...]string{"sql_mode", "names", "character_set_client", "character", "charset"} {
-			if Mentions(statement, word) {
+			if ContainsWord(statement, word) {
 				return true
 			}
 		}

@@ -44,7 +44,7 @@ func ParseTransaction(sql []byte, m Mode) (t TransactionStmt, ok bool) {
 	default:
 		return t, true
 	}
-	p := ownParser{scanner: newScanner(sql, m)}
+	p := commandParser{scanner: newScanner(sql, m)}
 	p.advance()
 	t.read(&p)
 	marks := t.Verb == SetSavepoint || t.Verb == RollbackToSavepoint || t.Verb == ReleaseSavepoint
@@ -66,7 +66,7 @@ func firstWords(sql []byte) (first, second string) {
 	return string(word), string(next)
 }
 
-func (t *TransactionStmt) read(p *ownParser) {
+func (t *TransactionStmt) read(p *commandParser) {
 	switch {
 	case p.word("begin"):
 		t.Verb = BeginTransaction
@@ -102,7 +102,7 @@ func (t *TransactionStmt) read(p *ownParser) {
 	}
 }
 
-func (t *TransactionStmt) name(p *ownParser) {
+func (t *TransactionStmt) name(p *commandParser) {
 	var table Table
 	ok := false
 	if table, p.t, ok = p.tableName(p.t, p.mode.Charset); ok && table.Schema == "" {
@@ -111,7 +111,7 @@ func (t *TransactionStmt) name(p *ownParser) {
 }
 
 // characteristics reads what follows START TRANSACTION.
-func (t *TransactionStmt) characteristics(p *ownParser) {
+func (t *TransactionStmt) characteristics(p *commandParser) {
 	for {
 		switch {
 		case p.words("with", "consistent", "snapshot"):
@@ -130,7 +130,7 @@ func (t *TransactionStmt) characteristics(p *ownParser) {
 }
 
 // completion reads what follows COMMIT and ROLLBACK.
-func (t *TransactionStmt) completion(p *ownParser) {
+func (t *TransactionStmt) completion(p *commandParser) {
 	if p.word("and") {
 		no := p.word("no")
 		t.Chain = p.word("chain") && !no

@@ -41,7 +41,7 @@ type VSchemaEdit struct {
 // VindexParam is one param of a vindex as WITH has it.
 type VindexParam struct{ Name, Value string }
 
-func (p *ownParser) showVSchema() bool {
+func (p *commandParser) showVSchema() bool {
 	if !p.words("show", "vschema") || !p.topic("keyspaces", "tables", "vindexes") {
 		return false
 	}
@@ -51,7 +51,7 @@ func (p *ownParser) showVSchema() bool {
 	return p.like()
 }
 
-func (p *ownParser) alterVSchema() bool {
+func (p *commandParser) alterVSchema() bool {
 	e := &p.stmt.VSchema
 	if !p.words("alter", "vschema") {
 		return false
@@ -73,7 +73,7 @@ func (p *ownParser) alterVSchema() bool {
 }
 
 // vschemaVindex reads VINDEX and the vindex of a keyspace.
-func (p *ownParser) vschemaVindex(e *VSchemaEdit, action VSchemaAction) bool {
+func (p *commandParser) vschemaVindex(e *VSchemaEdit, action VSchemaAction) bool {
 	e.Action = action
 	ok := p.word("vindex") && p.table(&e.Table)
 	e.Vindex, e.Table.Name = e.Table.Name, ""
@@ -81,7 +81,7 @@ func (p *ownParser) vschemaVindex(e *VSchemaEdit, action VSchemaAction) bool {
 }
 
 // vschemaTable reads TABLE or SEQUENCE, and its name.
-func (p *ownParser) vschemaTable(e *VSchemaEdit, table, sequence VSchemaAction) bool {
+func (p *commandParser) vschemaTable(e *VSchemaEdit, table, sequence VSchemaAction) bool {
 	switch {
 	case p.word("table"):
 		e.Action = table
@@ -94,7 +94,7 @@ func (p *ownParser) vschemaTable(e *VSchemaEdit, table, sequence VSchemaAction) 
 }
 
 // alterVSchemaTable reads what follows ON and the table.
-func (p *ownParser) alterVSchemaTable(e *VSchemaEdit) bool {
+func (p *commandParser) alterVSchemaTable(e *VSchemaEdit) bool {
 	switch add := p.word("add"); {
 	case add && p.word("vindex"):
 		e.Action = VSchemaAddColumnVindex
@@ -113,7 +113,7 @@ func (p *ownParser) alterVSchemaTable(e *VSchemaEdit) bool {
 }
 
 // vindexColumns reads the columns in parentheses.
-func (p *ownParser) vindexColumns(e *VSchemaEdit) bool {
+func (p *commandParser) vindexColumns(e *VSchemaEdit) bool {
 	for p.t == '(' && len(e.Columns) == 0 || p.t == ',' && len(e.Columns) > 0 {
 		p.advance()
 		if !p.column(e) {
@@ -123,7 +123,7 @@ func (p *ownParser) vindexColumns(e *VSchemaEdit) bool {
 	return len(e.Columns) > 0 && p.punctuation(')')
 }
 
-func (p *ownParser) column(e *VSchemaEdit) bool {
+func (p *commandParser) column(e *VSchemaEdit) bool {
 	var column string
 	ok := p.identifier(&column)
 	e.Columns = append(e.Columns, column)
@@ -131,7 +131,7 @@ func (p *ownParser) column(e *VSchemaEdit) bool {
 }
 
 // vindexType reads USING and WITH, if they are there.
-func (p *ownParser) vindexType(e *VSchemaEdit) bool {
+func (p *commandParser) vindexType(e *VSchemaEdit) bool {
 	if p.word("using") && !p.identifier(&e.Type) {
 		return false
 	}
@@ -155,7 +155,7 @@ func (p *ownParser) vindexType(e *VSchemaEdit) bool {
 }
 
 // paramValue reads a string, a number, or a name that may be qualified.
-func (p *ownParser) paramValue(to *string) (ok bool) {
+func (p *commandParser) paramValue(to *string) (ok bool) {
 	if p.t == tokenString {
 		*to, ok = p.mode.Charset.Decode(p.appendString(nil))
 		p.advance()
@@ -171,13 +171,13 @@ func (p *ownParser) paramValue(to *string) (ok bool) {
 }
 
 // table reads a name that may be qualified.
-func (p *ownParser) table(to *Table) (ok bool) {
+func (p *commandParser) table(to *Table) (ok bool) {
 	*to, p.t, ok = p.tableName(p.t, p.mode.Charset)
 	return ok
 }
 
 // identifier reads a name.
-func (p *ownParser) identifier(to *string) bool {
+func (p *commandParser) identifier(to *string) bool {
 	if !isName(p.t) {
 		return false
 	}
@@ -187,7 +187,7 @@ func (p *ownParser) identifier(to *string) bool {
 	return ok
 }
 
-func (p *ownParser) punctuation(c token) bool {
+func (p *commandParser) punctuation(c token) bool {
 	if p.t != c {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 
 func TestParseVSchema(t *testing.T) {
 	main := func(name string) Table { return Table{"main", name} }
-	for sql, want := range map[string]OwnStmt{
+	for sql, want := range map[string]CommandStmt{
 		"show vschema keyspaces":                      {Verb: ShowVSchema, Topic: "keyspaces"},
 		"SHOW VSCHEMA Tables;":                        {Verb: ShowVSchema, Topic: "tables"},
 		"SHOW /* c */ VSCHEMA VINDEXES LIKE 'a%'":     {Verb: ShowVSchema, Topic: "vindexes", Like: Pattern{true, "a%"}},
@@ -30,7 +30,7 @@ func TestParseVSchema(t *testing.T) {
 			VSchema: VSchemaEdit{Action: VSchemaAddColumnVindex, Table: Table{Name: "t"}, Columns: []string{"a", "b c"}, Vindex: "l", Type: "lookup", Owner: "t",
 				Params: []VindexParam{{"table", "main.l"}, {"from", "a,b"}, {"region_bytes", "1"}}}},
 	} {
-		got, err := ParseOwn([]byte(sql), Mode{})
+		got, err := ParseCommand([]byte(sql), Mode{})
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v; want %+v", sql, got, err, want)
 		}
@@ -61,7 +61,7 @@ func TestParseVSchemaErrors(t *testing.T) {
 		"ALTER VSCHEMA ON t ADD AUTO_INCREMENT id USING s s": "s",
 		"ALTER VSCHEMA ON t DROP AUTO_INCREMENT id":          "id",
 	} {
-		_, err := ParseOwn([]byte(sql), Mode{})
+		_, err := ParseCommand([]byte(sql), Mode{})
 		var syntax *SyntaxError
 		if !errors.As(err, &syntax) || syntax.Near != near {
 			t.Errorf("%s: got %v, want a syntax error near %q", sql, err, near)

@@ -29,7 +29,7 @@ func Words(sql []byte, n int) []string {
 // ShowLike returns the pattern of SHOW DATABASES or SHOW SCHEMAS. It reports false
 // for one with a WHERE, and for other texts.
 func ShowLike(sql []byte, m Mode) (like Pattern, ok bool) {
-	p := ownParser{scanner: newScanner(sql, m), stmt: &OwnStmt{}}
+	p := commandParser{scanner: newScanner(sql, m), stmt: &CommandStmt{}}
 	p.advance()
 	if !p.word("show") || !p.word("databases") && !p.word("schemas") || !p.like() {
 		return Pattern{}, false

@@ -25,7 +25,7 @@ func decodeColumns() []wire.Column {
 }
 
 // selectDecode answers the text.
-func (d *ownStatement) selectDecode() error {
+func (d *commandStatement) selectDecode() error {
 	rows, err := d.srv.decode(d.ID)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (x *executor) planPrepareDecode(sql []byte) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	stmt, err := parser.ParseOwn(sql, mode)
+	stmt, err := parser.ParseCommand(sql, mode)
 	if err != nil {
 		return nil, errDecodeForm
 	}

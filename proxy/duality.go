@@ -66,7 +66,7 @@ func (f *filler) refuseDuality(sql []byte) error {
 // mentionsAll reports whether each of these words stands in a text.
 func mentionsAll(sql []byte, words ...string) bool {
 	for _, word := range words {
-		if !parser.Mentions(sql, word) {
+		if !parser.ContainsWord(sql, word) {
 			return false
 		}
 	}
@@ -78,7 +78,7 @@ func mayName(sql []byte, name string) bool {
 	if !isPlainName(name) || strings.Contains(name, "`") {
 		return !parser.IsASCII(sql) || strings.Contains(string(sql), "``")
 	}
-	return parser.Mentions(sql, name)
+	return parser.ContainsWord(sql, name)
 }
 
 // updatesUnread reports whether an UPDATE may go to the server before all of it is there.

@@ -268,7 +268,7 @@ func (x *executor) explainPrepared(sql []byte) (e explanation, err error) {
 }
 
 // showPlan is SHOW SEQGATE PLAN in front of one server.
-func (d *ownStatement) showPlan() (shown, error) {
+func (d *commandStatement) showPlan() (shown, error) {
 	e, err := d.explain([]byte(d.Statement))
 	return shown{columns: explanationColumns, rows: e}, err
 }

@@ -10,7 +10,7 @@ import (
 
 // explainCommand is SHOW SEQGATE PLAN in front of sharded keyspaces.
 func (r *router) explainCommand(sql []byte, m parser.Mode) error {
-	stmt, err := parser.ParseOwn(sql, m)
+	stmt, err := parser.ParseCommand(sql, m)
 	if err != nil {
 		return err
 	}

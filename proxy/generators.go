@@ -54,7 +54,7 @@ func (s *Server) generators() (all []*vschema.Generator) {
 
 // showGenerators gives the generators of the vschema. What only a snowflake has is empty for the others; those that take
 // segments are among the sequences, once they were used.
-func (d *ownStatement) showGenerators() shown {
+func (d *commandStatement) showGenerators() shown {
 	result := shown{columns: []wire.Column{
 		wire.TextColumn("Generator", 129), wire.TextColumn("Type", 16), wire.TextColumn("Layout", 64), wire.TextColumn("Bits", 128), wire.TextColumn("Ends", 32),
 		wire.TextColumn("Longest_run", 20), wire.TextColumn("Worker", 20), wire.TextColumn("Worker_from", 129), wire.TextColumn("Lease_left_ms", 20),

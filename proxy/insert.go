@@ -128,7 +128,7 @@ func (f *filler) bindAnew() (*Binding, error) {
 // readsDiagnostics reports whether a statement may read what the one before it
 // left behind, which a question of seqgate's own would change.
 func readsDiagnostics(sql []byte) bool {
-	return mentionsAny(sql, "row_count", "found_rows", "warning_count", "error_count")
+	return containsAnyWord(sql, "row_count", "found_rows", "warning_count", "error_count")
 }
 
 // planWithoutProbe judges such a statement by its table alone, without asking the

@@ -66,7 +66,7 @@ const maxMessage = 128
 func (c *serverConn) signalOwn(sql []byte) error {
 	e := c.failedBy
 	c.failedBy = nil
-	shows := parser.Sniff(sql) == parser.Show && mentionsAny(sql, "warnings", "errors")
+	shows := parser.Sniff(sql) == parser.Show && containsAnyWord(sql, "warnings", "errors")
 	if e == nil || c.lost || !shows && !isDiagnostics(sql) && !readsDiagnostics(sql) {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (f *filler) withLeft(sql []byte) (text []byte, err error) {
 	case f.effectOf(parser.Sniff(sql), sql)&mayLook == 0:
 		return nil, nil
 	default:
-		if l, err = f.askLeft(parser.Mentions(sql, "found_rows")); err != nil {
+		if l, err = f.askLeft(parser.ContainsWord(sql, "found_rows")); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +120,7 @@ func (f *filler) withLeft(sql []byte) (text []byte, err error) {
 		case c.Use == parser.ReadsFoundRows:
 			value = l.found
 		case c.Use == parser.ReadsWarnings && found.Uses&parser.ReadsTables != 0 && f.mariaDB: // its own, of which there are none yet
-		case c.Use == parser.ReadsWarnings && parser.Mentions(sql[c.Start:c.End], "error_count"):
+		case c.Use == parser.ReadsWarnings && parser.ContainsWord(sql[c.Start:c.End], "error_count"):
 			value = l.failures
 		case c.Use == parser.ReadsWarnings:
 			value = l.warned

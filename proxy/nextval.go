@@ -196,7 +196,7 @@ const localStatements = 1 << 31
 
 // answerPrepareNext answers the COM_STMT_PREPARE of a SELECT NEXT VALUE.
 func (x *executor) answerPrepareNext(st *statement) error {
-	if x.told == 0 && x.ownPrepared() >= maxPrepared { // those of a routed session are counted by the router
+	if x.clientStatementID == 0 && x.ownPrepared() >= maxPrepared { // those of a routed session are counted by the router
 		return mysql.NewDefaultError(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, maxPrepared)
 	}
 	x.localID++

@@ -134,7 +134,7 @@ func addLines(text []byte, lines int) []byte {
 // whose errors are not its own.
 func (x *executor) runsOther() bool {
 	switch parser.Sniff(x.out.part) {
-	case parser.Call, parser.Prepare, parser.Execute, parser.Carrier:
+	case parser.Call, parser.Prepare, parser.Execute, parser.DynamicSQL:
 		return true
 	}
 	return false

@@ -251,13 +251,13 @@ func (x *executor) plan(sql []byte) (plan, error) {
 		if x.asksLastID(sql) {
 			return x.planLastID(p, sql), nil
 		}
-		if verb := parser.SniffOwn(sql); verb != parser.NoOwn {
-			return x.planOwn(p, verb, sql)
+		if verb := parser.SniffCommand(sql); verb != parser.NoCommand {
+			return x.planSeqgate(p, verb, sql)
 		}
 	case parser.Load:
 		return x.planLoad(p, sql)
-	case parser.Carrier:
-		return x.planCarrier(p, sql)
+	case parser.DynamicSQL:
+		return x.planDynamicSQL(p, sql)
 	case parser.Prepare:
 		return x.planPrepareSQL(p, sql)
 	case parser.Execute:
@@ -271,8 +271,8 @@ func (x *executor) plan(sql []byte) (plan, error) {
 	case parser.Use:
 		return x.planUse(p, sql), nil
 	case parser.DDL, parser.Show:
-		if verb := parser.SniffOwn(sql); verb != parser.NoOwn {
-			return x.planOwn(p, verb, sql)
+		if verb := parser.SniffCommand(sql); verb != parser.NoCommand {
+			return x.planSeqgate(p, verb, sql)
 		}
 	}
 	return p, nil

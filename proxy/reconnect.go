@@ -52,8 +52,8 @@ func (c *serverConn) refuseLost(kind parser.Kind, sql []byte) error {
 		return nil
 	}
 	c.lostUnseen = false
-	if !c.lost || !readsDiagnostics(sql) && !mentionsAny(sql, "diagnostics") &&
-		(kind != parser.Show || !mentionsAny(sql, "warnings", "errors")) {
+	if !c.lost || !readsDiagnostics(sql) && !containsAnyWord(sql, "diagnostics") &&
+		(kind != parser.Show || !containsAnyWord(sql, "warnings", "errors")) {
 		return nil
 	}
 	return errLeftLost()

@@ -38,9 +38,9 @@ func (f *filler) refuseWrites(form string, sql []byte) error {
 var errNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 	"seqgate cannot read where this statement writes to; write it without version comments, and the text of a PREPARE as a plain string")
 
-// refuseCarried is refuseWrites for a statement that may make another one of
+// refuseDynamicSQL is refuseWrites for a statement that may make another one of
 // literals, which have to be plain.
-func (f *filler) refuseCarried(form string, sql []byte) error {
+func (f *filler) refuseDynamicSQL(form string, sql []byte) error {
 	if !parser.MayPrepare(sql) {
 		return f.refuseWrites(form, sql)
 	}
@@ -98,5 +98,5 @@ func (f *filler) refuseBeside(sql []byte) error {
 	if hidden {
 		return errNotRead
 	}
-	return f.refuseCarried("an INSERT beside a compound statement in one text", sql)
+	return f.refuseDynamicSQL("an INSERT beside a compound statement in one text", sql)
 }

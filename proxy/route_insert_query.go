@@ -32,7 +32,7 @@ func (r *router) insertFromQuery(attributes, sql []byte, m parser.Mode) error {
 	if r.s.insert.Params > 0 {
 		return &parser.SyntaxError{Near: "?", Line: 1}
 	}
-	if span.Start == 0 || parser.Mentions(sql[span.End:], "select") {
+	if span.Start == 0 || parser.ContainsWord(sql[span.End:], "select") {
 		return r.unsupported("this INSERT ... SELECT", "read the rows, then INSERT ... VALUES")
 	}
 	q := queryRows{r: r, mode: m}

@@ -128,7 +128,7 @@ func (r *router) notRead(k *Keyspace, sql []byte, m parser.Mode) ([]byte, bool, 
 }
 
 // mayQuery looks for the words without which no INSERT has a query on a table.
-func mayQuery(sql []byte) bool { return mentionsAny(sql, "select", "table") }
+func mayQuery(sql []byte) bool { return containsAnyWord(sql, "select", "table") }
 
 // prepareUnsharded judges how an INSERT or REPLACE into a table of an unsharded keyspace
 // is to be executed.

@@ -101,7 +101,7 @@ func (r *router) replaceSession(conn *executor, sql []byte, found *parser.Sessio
 			}
 			return r.appendKeyspace(dst), true
 		case parser.ReadsConnectionID:
-			if found.Uses&parser.TakesLocks != 0 || mentionsAny(sql, "processlist", "information_schema", "performance_schema") {
+			if found.Uses&parser.TakesLocks != 0 || containsAnyWord(sql, "processlist", "information_schema", "performance_schema") {
 				return dst, false // it is compared with ids of the server's
 			}
 			return fmt.Appendf(dst, "CAST(%d AS UNSIGNED)", r.s.id), true

@@ -27,7 +27,7 @@ func (st *routedStmt) usesSession() (found parser.SessionStmt, uses bool) {
 func (st *routedStmt) noteVariables() {
 	st.variables, st.assigned = nil, nil
 	kind := parser.Sniff(st.sql)
-	st.program = kind == parser.Call || kind == parser.Execute || kind == parser.Carrier
+	st.program = kind == parser.Call || kind == parser.Execute || kind == parser.DynamicSQL
 	if !parser.MayUseSession(st.sql) {
 		return
 	}
@@ -128,11 +128,11 @@ func (r *router) executeOnce(conn *executor, text []byte) error {
 	return err
 }
 
-// judgeOwn refuses what is of one server's connection, or reports that a statement is
+// judgeOneServer refuses what is of one server's connection, or reports that a statement is
 // all the affair of the current keyspace's server.
-func (r *router) judgeOwn(st *routedStmt) (stays bool, err error) {
-	switch parser.SniffOwn(st.sql) {
-	case parser.NoOwn:
+func (r *router) judgeOneServer(st *routedStmt) (stays bool, err error) {
+	switch parser.SniffCommand(st.sql) {
+	case parser.NoCommand:
 	case parser.SelectDecode:
 		return true, nil
 	default:
@@ -141,5 +141,5 @@ func (r *router) judgeOwn(st *routedStmt) (stays bool, err error) {
 	if r.stays(st.sql, st.mode) {
 		return true, nil
 	}
-	return false, r.refuseOwn(parser.Sniff(st.sql), st.sql, st.mode)
+	return false, r.refuseOneServer(parser.Sniff(st.sql), st.sql, st.mode)
 }

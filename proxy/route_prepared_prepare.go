@@ -89,7 +89,7 @@ func (r *router) planPrepare(st *routedStmt) (*Keyspace, error) {
 	if t, _ := parser.ParseTransaction(st.sql, st.mode); t.Verb != parser.NoTransaction {
 		kind = parser.Set
 	}
-	stays, err := r.judgeOwn(st)
+	stays, err := r.judgeOneServer(st)
 	if err != nil {
 		return nil, err
 	}
@@ -218,8 +218,8 @@ func (r *router) textFor(st *routedStmt, conn *executor) []byte {
 func (r *router) prepareOn(conn *executor, st *routedStmt) (accepted bool, err error) {
 	payload := append([]byte{mysql.COM_STMT_PREPARE}, r.textFor(st, conn)...)
 	var own *statement
-	conn.told = st.id
-	defer func() { conn.told = 0 }()
+	conn.clientStatementID = st.id
+	defer func() { conn.clientStatementID = 0 }()
 	err = r.on(conn, func() (err error) {
 		if st.run == asText {
 			own, err = conn.prepareAsIs(payload)

@@ -65,7 +65,7 @@ func (r *router) checkUpdates(shards []*Keyspace, p *route.Plan, sql []byte) err
 			case c.ComputesUpdate() && !set:
 				return r.unsupported("UPDATE of the reference table '"+u.Table+"' without its column '"+c.Name+"', which each shard would set for itself",
 					"set that column too")
-			case (c.ComputesDefault() || c.AutoIncrement()) && set && parser.Mentions(sql, "default"):
+			case (c.ComputesDefault() || c.AutoIncrement()) && set && parser.ContainsWord(sql, "default"):
 				return r.unsupported("UPDATE of column '"+c.Name+"' of the reference table '"+u.Table+"' to its DEFAULT, which each shard would compute for itself",
 					"write the value itself")
 			}

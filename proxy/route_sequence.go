@@ -7,13 +7,13 @@ import (
 // planSequences plans a statement about sequences for the server that can run it: one that names a
 // keyspace for that of it, one without a qualifier for that of the keyspace that has the
 // sequence in the vschema. It reports false for what is routed by its tables.
-func (r *router) planSequences(p *routedStatement, kind parser.Kind, verb parser.OwnVerb) (done bool, err error) {
+func (r *router) planSequences(p *routedStatement, kind parser.Kind, verb parser.CommandVerb) (done bool, err error) {
 	sql, m := p.sql, p.mode
 	switch verb {
-	case parser.NoOwn:
+	case parser.NoCommand:
 	case parser.ShowSeqgate:
 		p.kind = routedHome // answered there, for the current keyspace
-		if stmt, err := parser.ParseOwn(sql, m); err == nil && stmt.Topic == "plan" {
+		if stmt, err := parser.ParseCommand(sql, m); err == nil && stmt.Topic == "plan" {
 			p.kind = routedPlan
 		}
 		return true, nil
@@ -47,14 +47,14 @@ func (r *router) planSequences(p *routedStatement, kind parser.Kind, verb parser
 // at plans a statement about sequences for the server of a keyspace, where the keyspace's name stands for a database.
 func (p *routedStatement) at(k *Keyspace, joins bool) {
 	p.kind, p.keyspace, p.joins, p.text = routedAt, k, joins, p.sql
-	if k.Name != k.Database && parser.Mentions(p.sql, k.Name) {
+	if k.Name != k.Database && parser.ContainsWord(p.sql, k.Name) {
 		p.text = parser.AppendQualified(nil, p.sql, p.mode, k.Name, k.Database)
 	}
 }
 
 // planDefinition plans DDL of sequences, and SHOW of them.
-func (r *router) planDefinition(p *routedStatement, verb parser.OwnVerb) (done bool, err error) {
-	stmt, err := parser.ParseOwn(p.sql, p.mode)
+func (r *router) planDefinition(p *routedStatement, verb parser.CommandVerb) (done bool, err error) {
+	stmt, err := parser.ParseCommand(p.sql, p.mode)
 	if err != nil { // the server's, which says so
 		return false, nil
 	}

@@ -15,8 +15,8 @@ import (
 // planInSession plans a statement by what it has to do with its session. done says that this is all of it; else it is
 // still to be routed.
 func (r *router) planInSession(p *routedStatement, kind parser.Kind) (done bool, err error) {
-	verb := parser.SniffOwn(p.sql)
-	if verb != parser.NoOwn || kind == parser.Next || parser.MayCall(p.sql) {
+	verb := parser.SniffCommand(p.sql)
+	if verb != parser.NoCommand || kind == parser.Next || parser.MayCall(p.sql) {
 		if done, err := r.planSequences(p, kind, verb); done || err != nil {
 			return true, err
 		}
@@ -32,7 +32,7 @@ func (r *router) planInSession(p *routedStatement, kind parser.Kind) (done bool,
 		p.kind = routedCurrent
 		return true, nil
 	}
-	return false, r.refuseOwn(kind, p.sql, p.mode)
+	return false, r.refuseOneServer(kind, p.sql, p.mode)
 }
 
 // planUses is planInSession for a statement with functions or variables of the session.
@@ -49,14 +49,14 @@ func (r *router) planUses(p *routedStatement, kind parser.Kind) (done bool, err 
 		p.kind, p.found = routedLocal, &found
 		return true, nil
 	}
-	if kind == parser.Call || kind == parser.Execute || kind == parser.Carrier {
+	if kind == parser.Call || kind == parser.Execute || kind == parser.DynamicSQL {
 		p.assigned = found.Variables // as OUT parameters
 	}
 	if stays {
 		p.kind, p.found = routedCurrent, &found
 		return true, nil
 	}
-	if err := r.refuseOwn(kind, p.sql, p.mode); err != nil {
+	if err := r.refuseOneServer(kind, p.sql, p.mode); err != nil {
 		return true, err
 	}
 	if err := r.refuseUses(&found); err != nil {
@@ -85,7 +85,7 @@ func (r *router) runCurrent(p *routedStatement, attributes []byte) error {
 		}
 		conn.locked = true
 	}
-	if p.found.Uses&parser.Unread == 0 && kind != parser.DDL && kind != parser.Carrier {
+	if p.found.Uses&parser.Unread == 0 && kind != parser.DDL && kind != parser.DynamicSQL {
 		if sql, err = r.replaceSession(conn, sql, p.found); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (r *router) passCurrent(kind parser.Kind, attributes, sql []byte) error {
 	if err := r.passTo(conn, attributes, sql); err != nil {
 		return err
 	}
-	if kind == parser.Call || kind == parser.Execute || kind == parser.Carrier {
+	if kind == parser.Call || kind == parser.Execute || kind == parser.DynamicSQL {
 		r.opaque = conn // a program may have set any variable
 	}
 	return nil
@@ -172,14 +172,14 @@ func isTemporaryDDL(sql []byte) bool {
 	return (words[0] == "CREATE" || words[0] == "DROP") && words[1] == "TEMPORARY"
 }
 
-// refuseOwn refuses statements that are of one server's connection, or of its
+// refuseOneServer refuses statements that are of one server's connection, or of its
 // operators, where the current keyspace is sharded or they name one that is.
-func (r *router) refuseOwn(kind parser.Kind, sql []byte, m parser.Mode) error {
+func (r *router) refuseOneServer(kind parser.Kind, sql []byte, m parser.Mode) error {
 	switch kind {
 	case parser.Select, parser.Insert, parser.Replace, parser.Update, parser.Delete, parser.With:
 		return nil // the most of all
 	}
-	what, advice := r.judgedOwn(kind, sql)
+	what, advice := r.oneServerAdvice(kind, sql)
 	words := parser.Words(sql, 2)
 	named := r.namesSharded(sql, m)
 	switch {
@@ -193,8 +193,8 @@ func (r *router) refuseOwn(kind parser.Kind, sql []byte, m parser.Mode) error {
 	return r.unsupported(what, advice)
 }
 
-// judgedOwn gives what such a statement is, and what to do instead; no advice for others.
-func (r *router) judgedOwn(kind parser.Kind, sql []byte) (what, advice string) {
+// oneServerAdvice gives what such a statement is, and what to do instead; no advice for others.
+func (r *router) oneServerAdvice(kind parser.Kind, sql []byte) (what, advice string) {
 	switch kind {
 	case parser.Call:
 		return "CALL: stored programs see the rows of one shard only", "connect to one shard for it, as in the database name " + r.oneShard()
@@ -204,11 +204,11 @@ func (r *router) judgedOwn(kind parser.Kind, sql []byte) (what, advice string) {
 		return "LOAD DATA and LOAD XML", "use INSERT, or load each shard's own rows, as in the database name " + r.oneShard()
 	}
 	words := parser.Words(sql, 2)
-	if advice := ownStatements[words[0]]; advice != "" {
+	if advice := oneServerStatements[words[0]]; advice != "" {
 		return words[0] + " " + words[1], advice
 	}
 	two := words[0] + " " + words[1]
-	return two, ownStatements[two]
+	return two, oneServerStatements[two]
 }
 
 const (
@@ -217,8 +217,8 @@ const (
 	adviceLock   = "use a transaction with SELECT ... FOR UPDATE"
 )
 
-// ownStatements are such statements by their first words, with what to do instead.
-var ownStatements = map[string]string{
+// oneServerStatements are such statements by their first words, with what to do instead.
+var oneServerStatements = map[string]string{
 	"LOCK": adviceLock, "UNLOCK": adviceLock, "HANDLER": "use SELECT", "FLUSH": adviceServer, "GRANT": adviceServer, "REVOKE": adviceServer,
 	"SHUTDOWN": adviceServer, "RESTART": adviceServer, "INSTALL": adviceServer, "UNINSTALL": adviceServer, "PURGE": adviceServer,
 	"RESET": adviceServer, "CHANGE": adviceServer, "STOP": adviceServer, "START": adviceServer, "CLONE": adviceServer, "BINLOG": adviceServer,

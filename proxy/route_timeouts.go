@@ -63,10 +63,10 @@ func (r *router) showTimeouts(kind parser.Kind, sql []byte) error {
 // or among all variables. A program, or what SQL's PREPARE has prepared, may look at any.
 func looksAtTimeouts(kind parser.Kind, sql []byte) bool {
 	switch kind {
-	case parser.Call, parser.Execute, parser.Carrier:
+	case parser.Call, parser.Execute, parser.DynamicSQL:
 		return true
 	}
-	return slices.ContainsFunc(variableNames, func(name string) bool { return parser.Mentions(sql, name) })
+	return slices.ContainsFunc(variableNames, func(name string) bool { return parser.ContainsWord(sql, name) })
 }
 
 // variableNames are those of the variable, and of what lists the session's.

@@ -20,7 +20,7 @@ import (
 // v0.22.1. In front of no vschema of seqgate's own both are the server's, which may
 // be a Vitess.
 
-func (d *ownStatement) showVSchema() error {
+func (d *commandStatement) showVSchema() error {
 	v := d.srv.VSchema()
 	var result shown
 	var err error
@@ -61,7 +61,7 @@ func (s *Server) vschemaKeyspaces(v *vschema.VSchema) shown {
 	return result
 }
 
-func (d *ownStatement) vschemaTables(v *vschema.VSchema) (shown, error) {
+func (d *commandStatement) vschemaTables(v *vschema.VSchema) (shown, error) {
 	result := shown{columns: vschemaColumns("Tables")}
 	name, err := d.vschemaKeyspace("")
 	if err != nil {
@@ -87,7 +87,7 @@ func vschemaVindexes(v *vschema.VSchema) shown {
 
 // vschemaTableVindexes gives those of one table in their order, the primary first; none
 // in an unsharded keyspace.
-func (d *ownStatement) vschemaTableVindexes(v *vschema.VSchema) (shown, error) {
+func (d *commandStatement) vschemaTableVindexes(v *vschema.VSchema) (shown, error) {
 	result := shown{columns: vschemaColumns("Columns", "Name", "Type", "Params", "Owner")}
 	name, err := d.vschemaKeyspace(d.Tables[0].Schema)
 	if err != nil {
@@ -117,7 +117,7 @@ func vindexParams(v *vschema.NamedVindex) string {
 
 // vschemaKeyspace gives the keyspace that a name stands for: its own, or its
 // database's; "" is the session's.
-func (d *ownStatement) vschemaKeyspace(name string) (string, error) {
+func (d *commandStatement) vschemaKeyspace(name string) (string, error) {
 	if name == "" {
 		if routed := d.owner.routedKeyspace(); routed != "" {
 			return routed, nil
@@ -141,7 +141,7 @@ func (d *ownStatement) vschemaKeyspace(name string) (string, error) {
 }
 
 // alterVSchema changes the vschema where it is kept, for the users that may.
-func (d *ownStatement) alterVSchema() error {
+func (d *commandStatement) alterVSchema() error {
 	switch {
 	case !d.mayAlterVSchema():
 		return mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
@@ -159,7 +159,7 @@ func (d *ownStatement) alterVSchema() error {
 	return d.replyOK(wire.OK{Status: d.status()})
 }
 
-func (d *ownStatement) mayAlterVSchema() bool {
+func (d *commandStatement) mayAlterVSchema() bool {
 	return slices.ContainsFunc(d.srv.settings().Users, func(u User) bool { return u.Name == d.user && u.VSchemaDDL })
 }
 
@@ -194,7 +194,7 @@ var vschemaActions = map[parser.VSchemaAction]vschema.EditAction{
 
 // vschemaEdit resolves the names of the statement. That of a sequence stays without a
 // keyspace where it has none: the vschema finds it by itself.
-func (d *ownStatement) vschemaEdit() (vschema.Edit, error) {
+func (d *commandStatement) vschemaEdit() (vschema.Edit, error) {
 	stmt := &d.VSchema
 	keyspace, err := d.vschemaKeyspace(stmt.Table.Schema)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // planAlter plans ALTER SEQUENCE: START WITH, CACHE and RESTART.
-func (d *ownStatement) planAlter() (func() error, error) {
+func (d *commandStatement) planAlter() (func() error, error) {
 	found, missing, passes, err := d.lookOnly()
 	if err != nil || passes {
 		return nil, err
@@ -39,7 +39,7 @@ func (d *ownStatement) planAlter() (func() error, error) {
 	if o.Start.Given {
 		found.options.Start = o.Start.Value
 	}
-	a := alteration{ownStatement: d, sequenceTable: found}
+	a := alteration{commandStatement: d, sequenceTable: found}
 	if o.Restart.Given {
 		a.next = o.Restart.Value
 		if o.Restart.None {
@@ -51,7 +51,7 @@ func (d *ownStatement) planAlter() (func() error, error) {
 
 // alteration is an ALTER SEQUENCE.
 type alteration struct {
-	*ownStatement
+	*commandStatement
 	sequenceTable
 	next int64 // to restart with; 0: not
 	held bool  // that is in this process' memory: the row is past it

@@ -29,7 +29,7 @@ func refuseSequence(format string, args ...any) error {
 }
 
 // planCreate plans CREATE SEQUENCE.
-func (d *ownStatement) planCreate() (func() error, error) {
+func (d *commandStatement) planCreate() (func() error, error) {
 	if d.Replace {
 		return nil, refuseSequence("CREATE OR REPLACE SEQUENCE: ids that were given would be given again; use DROP SEQUENCE and CREATE SEQUENCE, or ALTER SEQUENCE")
 	}
@@ -42,7 +42,7 @@ func (d *ownStatement) planCreate() (func() error, error) {
 
 // createText gives the statement that makes a sequence. where is empty, or keeps the
 // row away.
-func (d *ownStatement) createText(n newOptions, where string) string {
+func (d *commandStatement) createText(n newOptions, where string) string {
 	exists := ""
 	if d.IfExists {
 		exists = "IF NOT EXISTS "
@@ -53,7 +53,7 @@ func (d *ownStatement) createText(n newOptions, where string) string {
 
 // create makes a sequence above the ids in use. The server judges the statement
 // before it tells of those.
-func (d *ownStatement) create(n newOptions) error {
+func (d *commandStatement) create(n newOptions) error {
 	text := d.createText(n, " FROM DUAL WHERE FALSE")
 	if err := d.judge(text); err != nil {
 		return err
@@ -153,7 +153,7 @@ func wrongArguments(to, format string, args ...any) error {
 // firstFree gives the first id above those that are in use in what a sequence of that
 // name would fill, and those that this process was given for it; 0 when it fills
 // nothing: then a new one may begin anew.
-func (d *ownStatement) firstFree(t parser.Table) (free int64, err error) {
+func (d *commandStatement) firstFree(t parser.Table) (free int64, err error) {
 	if d.srv.cfg.FirstFree == nil {
 		return 0, nil
 	}
@@ -217,7 +217,7 @@ type sequenceTable struct {
 }
 
 // look asks for a table, past the catalog: what was just made or dropped counts.
-func (d *ownStatement) look(t parser.Table) (found sequenceTable, err error) {
+func (d *commandStatement) look(t parser.Table) (found sequenceTable, err error) {
 	schema := d.schemaOf(t)
 	if hidden, err := d.isTemporary(schema, t.Name); hidden || err != nil {
 		return sequenceTable{exists: hidden}, err
@@ -226,7 +226,7 @@ func (d *ownStatement) look(t parser.Table) (found sequenceTable, err error) {
 }
 
 // lookPermanent asks for a table that no temporary one hides.
-func (d *ownStatement) lookPermanent(t parser.Table) (found sequenceTable, err error) {
+func (d *commandStatement) lookPermanent(t parser.Table) (found sequenceTable, err error) {
 	schema := d.schemaOf(t)
 	ctx, cancel := context.WithTimeout(d.ctx, catalogTimeout)
 	defer cancel()
@@ -246,17 +246,17 @@ func (d *ownStatement) lookPermanent(t parser.Table) (found sequenceTable, err e
 	return found, nil
 }
 
-func (d *ownStatement) schemaOf(t parser.Table) string { return cmp.Or(t.Schema, d.state.database) }
+func (d *commandStatement) schemaOf(t parser.Table) string { return cmp.Or(t.Schema, d.state.database) }
 
 // notSequence is MySQL's error for a table that is something else.
-func (d *ownStatement) notSequence(t parser.Table) error {
+func (d *commandStatement) notSequence(t parser.Table) error {
 	return mysql.NewDefaultError(mysql.ER_WRONG_OBJECT, d.schemaOf(t), t.Name, "SEQUENCE")
 }
 
 // lookOnly looks at the statement's only sequence. serverSays tells that the
 // server's answer to a statement on that table is the right one: it is not there.
 // On MariaDB what is not seqgate's passes.
-func (d *ownStatement) lookOnly() (found sequenceTable, serverSays, passes bool, err error) {
+func (d *commandStatement) lookOnly() (found sequenceTable, serverSays, passes bool, err error) {
 	found, err = d.look(d.Tables[0])
 	switch {
 	case err != nil || found.ours:
@@ -270,7 +270,7 @@ func (d *ownStatement) lookOnly() (found sequenceTable, serverSays, passes bool,
 }
 
 // planDrop plans DROP SEQUENCE.
-func (d *ownStatement) planDrop() (func() error, error) {
+func (d *commandStatement) planDrop() (func() error, error) {
 	ours, names := 0, make([]string, len(d.Tables))
 	for i, t := range d.Tables {
 		found, err := d.look(t)
@@ -301,7 +301,7 @@ func (d *ownStatement) planDrop() (func() error, error) {
 	return func() error { return d.drop(text) }, nil
 }
 
-func (d *ownStatement) drop(text string) error {
+func (d *commandStatement) drop(text string) error {
 	if err := d.sendText(text); err != nil {
 		return err
 	}
@@ -320,7 +320,7 @@ func (d *ownStatement) drop(text string) error {
 
 // refuseFilled refuses to drop a sequence that fills a table: its rows would go in
 // without their ids.
-func (d *ownStatement) refuseFilled(t parser.Table) error {
+func (d *commandStatement) refuseFilled(t parser.Table) error {
 	table, err := d.srv.catalog.filledFrom(d.ctx, d.keyspace, d.schemaOf(t), t.Name)
 	if err != nil || table == "" {
 		return err
@@ -387,7 +387,7 @@ func tablesFilledFrom(v *vschema.VSchema, k *Keyspace, name string) (tables []*v
 
 // used gives the names under which a sequence is in memory here: sessions may have
 // come to it from several keyspaces of the same server.
-func (d *ownStatement) used(t parser.Table) (names []sequence.Name) {
+func (d *commandStatement) used(t parser.Table) (names []sequence.Name) {
 	for _, name := range d.srv.cfg.Sequences.Names() {
 		k := d.srv.cfg.Keyspaces[name.Keyspace]
 		if strings.EqualFold(name.Table, t.Name) && strings.EqualFold(name.Database, d.schemaOf(t)) &&
@@ -400,7 +400,7 @@ func (d *ownStatement) used(t parser.Table) (names []sequence.Name) {
 
 // names gives the names that a sequence may have here: those under which it is in
 // memory, and those of the server's keyspaces that its database may belong to.
-func (d *ownStatement) names(t parser.Table) []sequence.Name {
+func (d *commandStatement) names(t parser.Table) []sequence.Name {
 	schema, names := d.schemaOf(t), d.used(t)
 	for _, k := range d.srv.cfg.Keyspaces {
 		name := sequence.Name{Keyspace: k.Name, Database: schema, Table: t.Name}
@@ -416,7 +416,7 @@ func (d *ownStatement) names(t parser.Table) []sequence.Name {
 }
 
 // forgetSequence drops what is in memory of a sequence that was made anew.
-func (d *ownStatement) forgetSequence(t parser.Table) {
+func (d *commandStatement) forgetSequence(t parser.Table) {
 	for _, name := range d.names(t) {
 		d.srv.cfg.Sequences.Forget(name)
 	}
@@ -424,7 +424,7 @@ func (d *ownStatement) forgetSequence(t parser.Table) {
 }
 
 // planShowCreate plans SHOW CREATE SEQUENCE, with MariaDB's columns.
-func (d *ownStatement) planShowCreate() (func() error, error) {
+func (d *commandStatement) planShowCreate() (func() error, error) {
 	found, _, passes, err := d.lookOnly()
 	if err != nil || passes {
 		return nil, err

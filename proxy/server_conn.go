@@ -40,12 +40,12 @@ type serverConn struct {
 	left     *left          // what the client's latest statement has left, if seqgate has asked something since
 	failedBy *mysql.MyError // the error that seqgate has answered it with
 
-	stmts    map[uint32]*statement
-	lastStmt uint32                // the statement that the client prepared last, 0 when that failed
-	prepared bool                  // there was one that did not
-	localID  uint32                // of the latest statement that seqgate answers by itself
-	named    map[string]*namedStmt // those of SQL's PREPARE, by name
-	told     uint32                // of a shard's: the id that the client is told of the statement being prepared; 0 for none
+	stmts             map[uint32]*statement
+	lastStmt          uint32                // the statement that the client prepared last, 0 when that failed
+	prepared          bool                  // there was one that did not
+	localID           uint32                // of the latest statement that seqgate answers by itself
+	named             map[string]*namedStmt // those of SQL's PREPARE, by name
+	clientStatementID uint32                // of a shard's: the id that the client is told of the statement being prepared; 0 for none
 
 	unfilled  *catalogEntry   // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
 	temporary map[string]bool // tables by schema.name that no temporary one hides, asked when the session may have such; nil: it has none

@@ -14,13 +14,13 @@ import (
 // notePrepared notes that the connection has a statement of the client's. Those of a
 // routed session are prepared again on another connection.
 func (c *serverConn) notePrepared(id uint32) {
-	c.lastStmt, c.prepared = id, c.prepared || c.told == 0
+	c.lastStmt, c.prepared = id, c.prepared || c.clientStatementID == 0
 }
 
 // toldID gives the id by which the client is to know a statement.
 func (c *serverConn) toldID(id uint32) uint32 {
-	if c.told != 0 {
-		return c.told
+	if c.clientStatementID != 0 {
+		return c.clientStatementID
 	}
 	return id
 }
@@ -28,7 +28,7 @@ func (c *serverConn) toldID(id uint32) uint32 {
 // remember keeps a statement by its id at the backend. Those of a routed session are
 // kept by the router.
 func (c *serverConn) remember(st *statement) {
-	if c.told != 0 {
+	if c.clientStatementID != 0 {
 		return
 	}
 	if c.stmts == nil {
@@ -49,7 +49,7 @@ func (c *serverConn) readPrepared() (preparedOK, error) {
 
 // executesNamed reports whether a text may execute such a statement, or give it up.
 func (c *serverConn) executesNamed(sql []byte) bool {
-	return len(c.named) > 0 && mentionsAny(sql, "execute", "prepare")
+	return len(c.named) > 0 && containsAnyWord(sql, "execute", "prepare")
 }
 
 // rememberNamed notes what was prepared under a client's name.

@@ -168,12 +168,12 @@ func (f *filler) mustSplit(sql []byte) (bool, error) {
 			return true, nil
 		}
 		switch parser.Sniff(part) {
-		case parser.Next, parser.Load, parser.Carrier, parser.Prepare, parser.Kill:
+		case parser.Next, parser.Load, parser.DynamicSQL, parser.Prepare, parser.Kill:
 			return true, nil
 		case parser.Use, parser.Set, parser.DDL, parser.Call, parser.Execute, parser.Deallocate:
 			return true, nil // what follows can be judged only after it ran
 		case parser.Show, parser.Select:
-			if parser.SniffOwn(part) != parser.NoOwn {
+			if parser.SniffCommand(part) != parser.NoCommand {
 				return true, nil
 			}
 		case parser.Insert, parser.Replace:
@@ -191,20 +191,20 @@ func (f *filler) mustSplit(sql []byte) (bool, error) {
 // mayNeedSeqgate looks for the words without which no statement of a text needs
 // more than being passed on.
 func mayNeedSeqgate(sql []byte) bool {
-	return mentionsAny(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate", "seqgate_decode", "vschema")
+	return containsAnyWord(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate", "seqgate_decode", "vschema")
 }
 
 // changesWhatFollows looks for the words without which no statement of a text
 // changes to which table a name after it belongs, and whether that has a sequence,
 // nor needs seqgate whatever it writes to.
 func changesWhatFollows(sql []byte) bool {
-	return mentionsAny(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate", "vschema")
+	return containsAnyWord(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate", "vschema")
 }
 
 // effectOfParts is that of a text of several statements.
 func effectOfParts(sql []byte) effect {
 	e := unknownEffect(sql)
-	if changesWhatFollows(sql) || parser.Mentions(sql, "truncate") {
+	if changesWhatFollows(sql) || parser.ContainsWord(sql, "truncate") {
 		e |= changesSchema | makesTemporary
 	}
 	return e

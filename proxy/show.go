@@ -23,7 +23,7 @@ type shown struct {
 	rows    [][]string
 }
 
-func (d *ownStatement) showSeqgate() (err error) {
+func (d *commandStatement) showSeqgate() (err error) {
 	var result shown
 	switch d.Topic {
 	case "":

@@ -26,7 +26,7 @@ type sessionRow struct {
 // showSessions gives the sessions of the client's own user, as SHOW PROCESSLIST does
 // for one without the privilege PROCESS: of other users seqgate does not know who
 // may see them. What they do is the server's to tell.
-func (d *ownStatement) showSessions() (shown, error) {
+func (d *commandStatement) showSessions() (shown, error) {
 	result := shown{columns: []wire.Column{wire.IntegerColumn("Id"), wire.TextColumn("User", 32), wire.TextColumn("Host", 261), wire.TextColumn("Keyspace", 64), wire.TextColumn("Database", 64),
 		wire.TextColumn("Command", 16), wire.IntegerColumn("Time"), wire.TextColumn("State", 64)}}
 	sessions := d.srv.sessionRows(func(s *session) bool { return s.user == d.user })

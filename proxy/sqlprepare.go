@@ -30,15 +30,15 @@ type namedStmt struct {
 // filledName is what the statement with a placeholder for each id is called.
 func (st *namedStmt) filledName() string { return st.server + "_filled" }
 
-// planCarrier plans MariaDB's EXECUTE IMMEDIATE, and refuses all else that carries
+// planDynamicSQL plans MariaDB's EXECUTE IMMEDIATE, and refuses all else that carries
 // an INSERT into a sequenced table within it.
-func (x *executor) planCarrier(p plan, sql []byte) (plan, error) {
+func (x *executor) planDynamicSQL(p plan, sql []byte) (plan, error) {
 	const form = "an INSERT inside another statement"
 	if err := x.refuseDuality(sql); err != nil {
 		return p, err
 	}
-	if !x.mariaDB || !mentionsAny(sql, "immediate", "prepare") {
-		return p, unread(x.refuseCarried(form, sql), sql)
+	if !x.mariaDB || !containsAnyWord(sql, "immediate", "prepare") {
+		return p, unread(x.refuseDynamicSQL(form, sql), sql)
 	}
 	src, text, st, _, err := x.judgePrepare(form, sql, parser.ParseImmediate)
 	if err != nil || st == nil || st.fill == nil {
@@ -101,7 +101,7 @@ func (x *executor) judgePrepare(form string, sql []byte, read func([]byte, parse
 		return src, nil, nil, nil, errSourceNotRead
 	}
 	if !ok || !src.IsText && src.Expr == nil {
-		return src, nil, nil, nil, x.refuseCarried(form, sql)
+		return src, nil, nil, nil, x.refuseDynamicSQL(form, sql)
 	}
 	text, exact := src.Text, true
 	if src.Expr != nil {

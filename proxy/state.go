@@ -140,7 +140,7 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 			if setsLastID(sql) {
 				e |= mayChangeLastID
 			}
-			if parser.Mentions(sql, "row_count") && !parser.Mentions(sql, "found_rows") {
+			if parser.ContainsWord(sql, "row_count") && !parser.ContainsWord(sql, "found_rows") {
 				e |= readsRowCount
 			}
 		}
@@ -159,7 +159,7 @@ func effectOf(kind parser.Kind, sql []byte) effect {
 			e |= makesTemporary
 		}
 		return e
-	case parser.Call, parser.Execute, parser.Carrier:
+	case parser.Call, parser.Execute, parser.DynamicSQL:
 		return unknownEffect(sql) | makesTemporary
 	}
 	if kind == parser.Other && isDiagnostics(sql) {
@@ -174,7 +174,7 @@ func keptBy(sql []byte) effect {
 	for rest := sql; ; {
 		i := bytes.IndexByte(rest, '@')
 		switch {
-		case i < 0 && parser.Mentions(sql, "get_lock"), i >= 0 && !bytes.HasPrefix(rest[i:], []byte("@@")):
+		case i < 0 && parser.ContainsWord(sql, "get_lock"), i >= 0 && !bytes.HasPrefix(rest[i:], []byte("@@")):
 			return keepsSomething
 		case i < 0:
 			return 0
@@ -186,7 +186,7 @@ func keptBy(sql []byte) effect {
 // keptByInsert is keptBy for a statement whose values may well have an @ in them: there only
 // := sets a variable, and in LOAD DATA the list of columns.
 func keptByInsert(kind parser.Kind, sql []byte) effect {
-	if kind != parser.Load && !bytes.Contains(sql, []byte(":=")) && !parser.Mentions(sql, "get_lock") {
+	if kind != parser.Load && !bytes.Contains(sql, []byte(":=")) && !parser.ContainsWord(sql, "get_lock") {
 		return 0
 	}
 	return keptBy(sql)
@@ -207,15 +207,15 @@ func (c *serverConn) effectOf(kind parser.Kind, sql []byte) effect {
 // prepared statement or a compound one does, which has an END.
 func unknownEffect(sql []byte) effect {
 	const e = mayLook | mayChangeLastID | mayChangeSettings | mayChangeIDs
-	if mentionsAny(sql, "use", "database", "schema", "call", "execute", "end") {
+	if containsAnyWord(sql, "use", "database", "schema", "call", "execute", "end") {
 		return e | mayChangeDatabase
 	}
 	return e
 }
 
-// mentionsAny reports whether one of these words stands in a text.
-func mentionsAny(sql []byte, words ...string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return parser.Mentions(sql, word) })
+// containsAnyWord reports whether one of these words stands in a text.
+func containsAnyWord(sql []byte, words ...string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return parser.ContainsWord(sql, word) })
 }
 
 func effectOfSet(sql []byte) effect {
@@ -223,10 +223,10 @@ func effectOfSet(sql []byte) effect {
 	if parser.MentionsLastInsertID(sql) {
 		e |= mayLook | mayChangeLastID
 	}
-	if mentionsAny(sql, "sql_mode", "names", "character", "charset", "character_set_client") {
+	if containsAnyWord(sql, "sql_mode", "names", "character", "charset", "character_set_client") {
 		e |= mayChangeSettings
 	}
-	if mentionsAny(sql, "insert_id", "auto_increment_increment") {
+	if containsAnyWord(sql, "insert_id", "auto_increment_increment") {
 		e |= mayChangeSettings | mayChangeIDs
 	}
 	return e
@@ -375,7 +375,7 @@ func (c *serverConn) isTemporary(schema, table string) (bool, error) {
 // hidesDatabase reports whether a text writes to a table and may run a USE, also
 // one that it makes of literals.
 func (c *serverConn) hidesDatabase(sql []byte) (bool, error) {
-	if !mayNeedSeqgate(sql) || !parser.Mentions(sql, "use") && !parser.MayPrepare(sql) {
+	if !mayNeedSeqgate(sql) || !parser.ContainsWord(sql, "use") && !parser.MayPrepare(sql) {
 		return false, nil
 	}
 	if err := c.know(); err != nil {
@@ -383,7 +383,7 @@ func (c *serverConn) hidesDatabase(sql []byte) (bool, error) {
 	}
 	literals, ok := parser.Literals(sql, c.state.mode)
 	literals = bytes.ToLower(literals) // joined: a word's ends cannot be told
-	uses := parser.Mentions(sql, "use") || bytes.Contains(literals, []byte("use"))
+	uses := parser.ContainsWord(sql, "use") || bytes.Contains(literals, []byte("use"))
 	tables, read := parser.Writes(nil, sql, c.state.mode)
 	writes := !read || len(tables) > 0 || bytes.Contains(literals, []byte("insert")) ||
 		bytes.Contains(literals, []byte("replace")) || bytes.Contains(literals, []byte("load"))
@@ -409,4 +409,4 @@ func (c *serverConn) outOfTransaction() {
 // mayMakeTemporary reports whether a statement may make or drop a temporary table, as far
 // as its text tells. Such a table hides one of its name from the session that made it, and
 // has no sequence.
-func mayMakeTemporary(sql []byte) bool { return parser.Mentions(sql, "temporary") }
+func mayMakeTemporary(sql []byte) bool { return parser.ContainsWord(sql, "temporary") }

@@ -102,7 +102,7 @@ func (x *executor) planPrepared(sql []byte) (st *statement, filled []byte, err e
 	kind := parser.Sniff(sql)
 	x.noteKind(kindOf(kind))
 	st = &statement{effect: x.effectOf(kind, sql)}
-	if kind == parser.Select && parser.SniffOwn(sql) == parser.SelectDecode {
+	if kind == parser.Select && parser.SniffCommand(sql) == parser.SelectDecode {
 		st, err = x.planPrepareDecode(sql)
 		return st, nil, err
 	}

@@ -30,7 +30,7 @@ func (r *router) transact(t parser.TransactionStmt, ok bool, attributes, sql []b
 	if t.Verb == parser.OtherTransaction {
 		return r.unsupported("XA statements over several shards", "let seqgate commit (transactions: xa), or connect to one shard")
 	}
-	if !ok && r.sharded() && parser.Sniff(sql) == parser.Carrier {
+	if !ok && r.sharded() && parser.Sniff(sql) == parser.DynamicSQL {
 		return r.unsupported("compound statements", "connect to one shard for it, as in the database name "+r.oneShard())
 	}
 	if !ok {

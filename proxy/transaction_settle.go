@@ -73,7 +73,7 @@ func runsOthers(sql []byte) bool {
 	switch parser.Sniff(sql) {
 	case parser.Call, parser.Execute:
 		return true
-	case parser.Carrier:
+	case parser.DynamicSQL:
 		switch parser.Words(sql, 1)[0] {
 		case "EXPLAIN", "DESCRIBE", "DESC", "ANALYZE":
 			return false

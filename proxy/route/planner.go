@@ -256,7 +256,7 @@ func (s *statement) planWithoutTables() (*Plan, error) {
 func (s *statement) showsDatabase() bool {
 	switch s.Name {
 	case "SHOW TABLES", "SHOW FULL", "SHOW EXTENDED", "SHOW TABLE", "SHOW OPEN", "SHOW TRIGGERS", "SHOW EVENTS":
-		return s.Name != "SHOW FULL" || !parser.Mentions(s.sql, "processlist")
+		return s.Name != "SHOW FULL" || !parser.ContainsWord(s.sql, "processlist")
 	}
 	return false
 }

@@ -11,14 +11,14 @@ import (
 func (p *Planner) unread(sql []byte, keyspace string, m parser.Mode, cause *parser.UnreadableError) (*Plan, error) {
 	name := parser.StatementName(sql, m)
 	for _, k := range p.vschema.Keyspaces() {
-		if k.Sharded && (k.Name == keyspace || parser.Mentions(sql, k.Name)) {
+		if k.Sharded && (k.Name == keyspace || parser.ContainsWord(sql, k.Name)) {
 			return p.unreadSharded(sql, name, k.Name, cause)
 		}
 	}
 	if keyspace != "" {
 		return &Plan{Kind: Unsharded, ownText: true, Keyspace: keyspace, Write: !isReading(name), Select: isReading(name)}, nil
 	}
-	if parser.Mentions(sql, "from") || !isReading(name) || p.mentionedTable(sql) != "" {
+	if parser.ContainsWord(sql, "from") || !isReading(name) || p.mentionedTable(sql) != "" {
 		return nil, errorf(errUnsupported, "seqgate could not read this %s (%s), and there is no current keyspace to send it to: choose one "+
 			"with USE, or write it in MySQL's plain form", name, cause.Reason)
 	}
@@ -27,10 +27,10 @@ func (p *Planner) unread(sql []byte, keyspace string, m parser.Mode, cause *pars
 
 // unreadSharded is unread where a sharded keyspace may be meant.
 func (p *Planner) unreadSharded(sql []byte, name, keyspace string, cause *parser.UnreadableError) (*Plan, error) {
-	if isReading(name) && parser.Mentions(sql, "into") {
+	if isReading(name) && parser.ContainsWord(sql, "into") {
 		return nil, refuse("SELECT ... INTO in the sharded keyspace "+keyspace, "read the rows and store them with a second statement")
 	}
-	if isReading(name) && !parser.Mentions(sql, "from") && !parser.Mentions(sql, "table") && p.mentionedTable(sql) == "" {
+	if isReading(name) && !parser.ContainsWord(sql, "from") && !parser.ContainsWord(sql, "table") && p.mentionedTable(sql) == "" {
 		return &Plan{Kind: Local, ownText: true, Select: true}, nil
 	}
 	switch {
@@ -51,7 +51,7 @@ func (p *Planner) mentionedTable(sql []byte) string {
 			continue
 		}
 		for _, t := range k.Tables() {
-			if parser.Mentions(sql, t.Name) {
+			if parser.ContainsWord(sql, t.Name) {
 				return t.Name
 			}
 		}

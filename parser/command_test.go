@@ -11,7 +11,7 @@ func TestParseOwn(t *testing.T) {
 	given := func(n int64) Setting { return Setting{Given: true, Value: n} }
 	none := Setting{Given: true, None: true}
 	s := []Table{{Name: "s"}}
-	for sql, want := range map[string]OwnStmt{
+	for sql, want := range map[string]CommandStmt{
 		"CREATE SEQUENCE s": {Verb: CreateSequence, Tables: s},
 		"create /* c */ sequence if not exists `d`.`s` ;": {Verb: CreateSequence, IfExists: true, Tables: []Table{{"d", "s"}}},
 		"CREATE OR REPLACE SEQUENCE s NOCYCLE":            {Verb: CreateSequence, Replace: true, Tables: s},
@@ -32,7 +32,7 @@ func TestParseOwn(t *testing.T) {
 		"SHOW SEQGATE":                                            {Verb: ShowSeqgate},
 		"SHOW SEQGATE servers":                                    {Verb: ShowSeqgate, Topic: "servers"},
 	} {
-		got, err := ParseOwn([]byte(sql), Mode{})
+		got, err := ParseCommand([]byte(sql), Mode{})
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v; want %+v", sql, got, err, want)
 		}
@@ -55,7 +55,7 @@ func TestParseOwnErrors(t *testing.T) {
 		"SHOW SEQUENCES LIKE x":                             "x",
 		"SHOW SEQGATE TABLES":                               "TABLES",
 	} {
-		_, err := ParseOwn([]byte(sql), Mode{})
+		_, err := ParseCommand([]byte(sql), Mode{})
 		var syntax *SyntaxError
 		if !errors.As(err, &syntax) || syntax.Near != near {
 			t.Errorf("%s: got %v, want a syntax error near %q", sql, err, near)
@@ -66,12 +66,12 @@ func TestParseOwnErrors(t *testing.T) {
 func TestSniffOwn(t *testing.T) {
 	for _, sql := range []string{"CREATE TABLE sequence (a INT)", "DROP TABLE s", "SHOW TABLES", "SHOW CREATE TABLE sequence", "SELECT 1", "",
 		"CREATE /*!50000 SEQUENCE */ s", "/*! CREATE */ SEQUENCE s", "SHOW", "CREATE", "CREATE OR REPLACE TABLE t (a INT)", "DROP SEQUENCES", "CREATE TEMPORARY SEQUENCE s"} {
-		if got := SniffOwn([]byte(sql)); got != NoOwn {
+		if got := SniffCommand([]byte(sql)); got != NoCommand {
 			t.Errorf("%s: verb %d", sql, got)
 		}
 	}
 	sql := []byte("CREATE TABLE t (a INT)")
-	if n := testing.AllocsPerRun(100, func() { SniffOwn(sql) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { SniffCommand(sql) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -90,12 +90,12 @@ func FuzzParseOwn(f *testing.F) {
 	f.Add("ALTER VSCHEMA ON t ADD AUTO_INCREMENT id USING `main`.s", uint8(0))
 	f.Fuzz(func(t *testing.T, sql string, mode uint8) {
 		m := fuzzMode(mode)
-		stmt, err := ParseOwn([]byte(sql), m)
+		stmt, err := ParseCommand([]byte(sql), m)
 		if err != nil {
 			return
 		}
 		switch kind := Sniff([]byte(sql)); {
-		case stmt.Verb == NoOwn, kind != DDL && kind != Show:
+		case stmt.Verb == NoCommand, kind != DDL && kind != Show:
 			t.Fatalf("%q is of kind %d and verb %d", sql, kind, stmt.Verb)
 		case stmt.Verb == ShowVSchema && stmt.Topic == "":
 			t.Fatalf("%q has no topic", sql)
@@ -103,7 +103,7 @@ func FuzzParseOwn(f *testing.F) {
 			t.Fatalf("%q has no action", sql)
 		}
 		for _, table := range stmt.Tables {
-			again, err := ParseOwn(m.AppendTable([]byte("DROP SEQUENCE "), table), m)
+			again, err := ParseCommand(m.AppendTable([]byte("DROP SEQUENCE "), table), m)
 			if err != nil || len(again.Tables) != 1 || again.Tables[0] != table {
 				t.Fatalf("%q: %+v reads back as %+v, %v", sql, table, again.Tables, err)
 			}

@@ -12,9 +12,9 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// planOwn plans a statement of seqgate's own. MariaDB has sequences itself: there
+// planSeqgate plans a command of seqgate's own. MariaDB has sequences itself: there
 // those are left to it that are not seqgate's tables.
-func (x *executor) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error) {
+func (x *executor) planSeqgate(p plan, verb parser.CommandVerb, sql []byte) (plan, error) {
 	ofVSchema := verb == parser.ShowVSchema || verb == parser.AlterVSchema
 	if x.mariaDB && verb == parser.CreateSequence || ofVSchema && x.srv.VSchema() == nil {
 		return p, nil
@@ -23,7 +23,7 @@ func (x *executor) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error
 	if err != nil {
 		return p, err
 	}
-	stmt, err := parser.ParseOwn(sql, mode)
+	stmt, err := parser.ParseCommand(sql, mode)
 	if verb == parser.SelectDecode && (err != nil || stmt.IDParam) {
 		return p, errDecodeForm
 	}
@@ -33,7 +33,7 @@ func (x *executor) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error
 	if err != nil {
 		return p, err
 	}
-	d := ownStatement{executor: x, OwnStmt: stmt, mode: mode}
+	d := commandStatement{executor: x, CommandStmt: stmt, mode: mode}
 	run, err := d.plan()
 	if run != nil {
 		x.noteKind(meter.Admin)
@@ -46,15 +46,15 @@ func (x *executor) planOwn(p plan, verb parser.OwnVerb, sql []byte) (plan, error
 	return p, err
 }
 
-// ownStatement is one statement of seqgate's own in a session.
-type ownStatement struct {
+// commandStatement is a command of seqgate's own in a session.
+type commandStatement struct {
 	*executor
-	parser.OwnStmt
+	parser.CommandStmt
 	mode parser.Mode
 }
 
 // plan gives what runs the statement; nil when it is the server's.
-func (d *ownStatement) plan() (run func() error, err error) {
+func (d *commandStatement) plan() (run func() error, err error) {
 	switch d.Verb {
 	case parser.ShowSeqgate:
 		return d.showSeqgate, nil
@@ -82,7 +82,7 @@ func (d *ownStatement) plan() (run func() error, err error) {
 }
 
 // learnSchema sees to it that the default database is known, if a name needs it.
-func (d *ownStatement) learnSchema() error {
+func (d *commandStatement) learnSchema() error {
 	if d.Schema == "" && d.needsDefault() {
 		_, err := d.defaultDatabase()
 		return err
@@ -91,7 +91,7 @@ func (d *ownStatement) learnSchema() error {
 }
 
 // defaultDatabase gives the server's name of it; error 1046 when there is none.
-func (d *ownStatement) defaultDatabase() (string, error) {
+func (d *commandStatement) defaultDatabase() (string, error) {
 	if !d.learnDatabase() {
 		if err := d.know(); err != nil {
 			return "", err
@@ -103,7 +103,7 @@ func (d *ownStatement) defaultDatabase() (string, error) {
 	return d.state.database, nil
 }
 
-func (d *ownStatement) needsDefault() bool {
+func (d *commandStatement) needsDefault() bool {
 	for _, t := range d.Tables {
 		if t.Schema == "" {
 			return true
@@ -121,7 +121,7 @@ func (x *executor) runText(text string) error {
 }
 
 // table gives the name of the statement's n-th sequence as SQL has it.
-func (d *ownStatement) table(n int) string {
+func (d *commandStatement) table(n int) string {
 	return string(d.mode.AppendTable(nil, d.Tables[n]))
 }
 
@@ -134,7 +134,7 @@ func literal(text string) string {
 }
 
 // likeSQL returns the condition that a column matches the statement's pattern.
-func (d *ownStatement) likeSQL(column string) string {
+func (d *commandStatement) likeSQL(column string) string {
 	if !d.Like.Given {
 		return ""
 	}
@@ -142,7 +142,7 @@ func (d *ownStatement) likeSQL(column string) string {
 }
 
 // showSequences is SHOW SEQUENCES: the client sees those that it may see.
-func (d *ownStatement) showSequences() error {
+func (d *commandStatement) showSequences() error {
 	schema := d.Schema
 	if schema == "" {
 		schema = d.state.database

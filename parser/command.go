@@ -1,11 +1,11 @@
 package parser
 
-// OwnVerb is what one of seqgate's own statements does: those that MySQL has not.
-type OwnVerb uint8
+// CommandVerb is what a command of seqgate's own does: a statement that MySQL has not.
+type CommandVerb uint8
 
 const (
-	// NoOwn is every statement that is the server's.
-	NoOwn OwnVerb = iota
+	// NoCommand is every statement that is the server's.
+	NoCommand CommandVerb = iota
 	CreateSequence
 	AlterSequence
 	DropSequence
@@ -17,16 +17,16 @@ const (
 	SelectDecode // SELECT SEQGATE_DECODE(id)
 )
 
-// SniffOwn returns which of seqgate's own statements a text is, by its first
+// SniffCommand returns which of seqgate's commands a text is, by its first
 // keywords. It is quick, and allocates nothing.
-func SniffOwn(sql []byte) OwnVerb {
+func SniffCommand(sql []byte) CommandVerb {
 	var buf keyword
 	i := skipBlank(sql, 0)
 	if i < 0 {
-		return NoOwn
+		return NoCommand
 	}
 	word, end := buf.read(sql, i)
-	var verb OwnVerb
+	var verb CommandVerb
 	switch string(word) {
 	case "create":
 		verb = CreateSequence
@@ -40,9 +40,9 @@ func SniffOwn(sql []byte) OwnVerb {
 		if word, _ = buf.after(sql, end); string(word) == "seqgate_decode" {
 			return SelectDecode
 		}
-		return NoOwn
+		return NoCommand
 	default:
-		return NoOwn
+		return NoCommand
 	}
 	word, end = buf.after(sql, end)
 	if verb == CreateSequence && string(word) == "or" {
@@ -56,11 +56,11 @@ func SniffOwn(sql []byte) OwnVerb {
 	case string(word) == "vschema" && verb == AlterSequence:
 		return AlterVSchema
 	}
-	return NoOwn
+	return NoCommand
 }
 
-// sniffShow is SniffOwn behind SHOW.
-func sniffShow(sql []byte, end int) OwnVerb {
+// sniffShow is SniffCommand behind SHOW.
+func sniffShow(sql []byte, end int) CommandVerb {
 	var buf keyword
 	word, end := buf.after(sql, end)
 	switch string(word) {
@@ -75,7 +75,7 @@ func sniffShow(sql []byte, end int) OwnVerb {
 			return ShowCreateSequence
 		}
 	}
-	return NoOwn
+	return NoCommand
 }
 
 // after reads the word behind white space and comments; empty when there is none.
@@ -92,9 +92,9 @@ type Pattern struct {
 	Text  string // unquoted, in UTF-8
 }
 
-// OwnStmt is one of seqgate's own statements.
-type OwnStmt struct {
-	Verb      OwnVerb
+// CommandStmt is a command of seqgate's own.
+type CommandStmt struct {
+	Verb      CommandVerb
 	IfExists  bool    // IF EXISTS, or IF NOT EXISTS of CREATE
 	Replace   bool    // OR REPLACE
 	Tables    []Table // the sequences named, or the table of SHOW VSCHEMA VINDEXES ON
@@ -108,7 +108,7 @@ type OwnStmt struct {
 	IDParam   bool        // ... which is a parameter of a prepared statement
 }
 
-// ParseOwn reads a statement that SniffOwn knows:
+// ParseCommand reads a statement that SniffCommand knows:
 //
 //	CREATE [OR REPLACE] SEQUENCE [IF NOT EXISTS] [db.]s [option ...]
 //	ALTER SEQUENCE [IF EXISTS] [db.]s option ...
@@ -123,9 +123,9 @@ type OwnStmt struct {
 //	SELECT SEQGATE_DECODE(id)
 //
 // with the options of [SequenceOptions], and the actions of [VSchemaEdit]. The error is a *SyntaxError.
-func ParseOwn(sql []byte, m Mode) (OwnStmt, error) {
-	stmt := OwnStmt{Verb: SniffOwn(sql)}
-	p := ownParser{scanner: newScanner(sql, m), stmt: &stmt}
+func ParseCommand(sql []byte, m Mode) (CommandStmt, error) {
+	stmt := CommandStmt{Verb: SniffCommand(sql)}
+	p := commandParser{scanner: newScanner(sql, m), stmt: &stmt}
 	p.advance()
 	ok := false
 	switch stmt.Verb {
@@ -153,17 +153,17 @@ func ParseOwn(sql []byte, m Mode) (OwnStmt, error) {
 	return stmt, nil
 }
 
-// ownParser reads the statements of OwnStmt. t is the current token.
-type ownParser struct {
+// commandParser reads the statements of CommandStmt. t is the current token.
+type commandParser struct {
 	scanner
 	t    token
-	stmt *OwnStmt
+	stmt *CommandStmt
 }
 
-func (p *ownParser) advance() { p.t = p.next() }
+func (p *commandParser) advance() { p.t = p.next() }
 
 // word passes the keyword, if it is the current token.
-func (p *ownParser) word(word string) bool {
+func (p *commandParser) word(word string) bool {
 	if !p.is(p.t, word) {
 		return false
 	}
@@ -172,7 +172,7 @@ func (p *ownParser) word(word string) bool {
 }
 
 // words passes all these keywords, and reports false at the first that is missing.
-func (p *ownParser) words(words ...string) bool {
+func (p *commandParser) words(words ...string) bool {
 	for _, word := range words {
 		if !p.word(word) {
 			return false
@@ -182,14 +182,14 @@ func (p *ownParser) words(words ...string) bool {
 }
 
 // name reads a sequence's name, which its character set has to spell: it is written again.
-func (p *ownParser) name() (ok bool) {
+func (p *commandParser) name() (ok bool) {
 	var table Table
 	table, p.t, ok = p.tableName(p.t, p.mode.Charset)
 	p.stmt.Tables = append(p.stmt.Tables, table)
 	return ok && p.mode.Charset.spells(table.Schema) && p.mode.Charset.spells(table.Name)
 }
 
-func (p *ownParser) sequenceDDL() bool {
+func (p *commandParser) sequenceDDL() bool {
 	p.advance() // the verb
 	if p.word("or") {
 		p.stmt.Replace = p.word("replace")
@@ -219,7 +219,7 @@ func (p *ownParser) sequenceDDL() bool {
 	return options > 0 || p.stmt.Verb == CreateSequence
 }
 
-func (p *ownParser) moreNames() bool {
+func (p *commandParser) moreNames() bool {
 	for p.t == ',' {
 		p.advance()
 		if !p.name() {
@@ -229,7 +229,7 @@ func (p *ownParser) moreNames() bool {
 	return true
 }
 
-func (p *ownParser) showSequences() bool {
+func (p *commandParser) showSequences() bool {
 	p.words("show", "sequences")
 	if p.word("from") || p.word("in") {
 		if !isName(p.t) {
@@ -245,7 +245,7 @@ func (p *ownParser) showSequences() bool {
 	return p.like()
 }
 
-func (p *ownParser) showSeqgate() bool {
+func (p *commandParser) showSeqgate() bool {
 	if !p.words("show", "seqgate") {
 		return false
 	}
@@ -258,7 +258,7 @@ func (p *ownParser) showSeqgate() bool {
 }
 
 // planFor passes the statement that SHOW SEQGATE PLAN is about, as a string.
-func (p *ownParser) planFor() bool {
+func (p *commandParser) planFor() bool {
 	if !p.word("for") || p.t != tokenString {
 		return false
 	}
@@ -268,7 +268,7 @@ func (p *ownParser) planFor() bool {
 }
 
 // decode passes SELECT SEQGATE_DECODE(id), where id is a number, a string or a parameter.
-func (p *ownParser) decode() bool {
+func (p *commandParser) decode() bool {
 	if !p.words("select", "seqgate_decode") || p.t != '(' {
 		return false
 	}
@@ -290,7 +290,7 @@ func (p *ownParser) decode() bool {
 }
 
 // topic passes one of the keywords, and notes which.
-func (p *ownParser) topic(topics ...string) bool {
+func (p *commandParser) topic(topics ...string) bool {
 	for _, topic := range topics {
 		if p.word(topic) {
 			p.stmt.Topic = topic
@@ -301,7 +301,7 @@ func (p *ownParser) topic(topics ...string) bool {
 }
 
 // like passes LIKE and its pattern, if they are there.
-func (p *ownParser) like() bool {
+func (p *commandParser) like() bool {
 	if !p.word("like") {
 		return true
 	}
