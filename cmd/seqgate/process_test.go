@@ -25,6 +25,7 @@ import (
 // binary builds seqgate once for all tests.
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("seqgate-test-%d", os.Getpid()))
+	servertest.AtEnd(func() { _ = os.Remove(path) }) // 100 MB
 	out, err := servertest.GoCommand("build", "-o", path, ".").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build seqgate: %w\n%s", err, out)

@@ -54,6 +54,7 @@ func program(t *testing.T, name string) string {
 // seqgate builds the program once for all tests.
 var seqgate = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("seqgate-package-test-%d", os.Getpid()))
+	servertest.AtEnd(func() { _ = os.Remove(path) }) // 100 MB
 	cmd := servertest.GoCommand("build", "-tags", "slim", "-ldflags", "-X main.release=v0.1.0", "-o", path, "./cmd/seqgate")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {

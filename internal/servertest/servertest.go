@@ -102,6 +102,19 @@ func Main(m *testing.M, opts ...goleak.Option) {
 	goleak.VerifyTestMain(stopping{m, opts}, opts...)
 }
 
+// AtEnd has f run behind the last test of the package.
+func AtEnd(f func()) {
+	ends.Lock()
+	defer ends.Unlock()
+	ends.all = append(ends.all, f)
+}
+
+// ends are the functions of AtEnd.
+var ends struct {
+	sync.Mutex
+	all []func()
+}
+
 // stopping is a test run that stops the shared servers after its last test, and leaves goroutines that are about to end
 // time for it.
 type stopping struct {
@@ -111,6 +124,9 @@ type stopping struct {
 
 func (s stopping) Run() int {
 	code := s.m.Run()
+	for _, end := range ends.all {
+		end()
+	}
 	if err := StopShared(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return max(code, 1)
