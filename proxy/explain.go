@@ -20,8 +20,15 @@ import (
 type explanation [][]string
 
 func (e *explanation) add(about, format string, args ...any) {
-	*e = append(*e, []string{about, fmt.Sprintf(format, args...)})
+	says := fmt.Sprintf(format, args...)
+	if len(says) > maxExplained {
+		says = fmt.Sprintf("%s... (%d bytes)", says[:maxExplained], len(says))
+	}
+	*e = append(*e, []string{about, says})
 }
+
+// maxExplained is how much of a text is shown, in bytes: a long one has more rows of the same kind.
+const maxExplained = 64 << 10
 
 // refusal adds the error with which a statement would be refused. It returns those that say nothing of the statement.
 func (e *explanation) refusal(err error) error {
@@ -40,7 +47,7 @@ func (e *explanation) refusal(err error) error {
 }
 
 // explanationColumns are those of SHOW SEQGATE PLAN.
-var explanationColumns = []wire.Column{wire.TextColumn("About", 64), wire.TextColumn("Plan", 64<<10)}
+var explanationColumns = []wire.Column{wire.TextColumn("About", 64), wire.TextColumn("Plan", maxExplained)}
 
 // errExplainOne refuses several statements in one SHOW SEQGATE PLAN.
 var errExplainOne = mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "SHOW SEQGATE PLAN takes one statement; ask for each of several")

@@ -74,6 +74,10 @@ func checkShowPlan(t *testing.T, c *client.Conn, insert, table, refused string) 
 	if _, err := c.Execute("SHOW SEQGATE PLAN FOR 'SELECT 1; SELECT 2'"); err == nil || !strings.Contains(err.Error(), "takes one statement") {
 		t.Errorf("two statements: got %v", err)
 	}
+	long := plan("SHOW SEQGATE PLAN FOR '" + insert + strings.Repeat("(''a''),", 100_000) + "(''b'')'")
+	if !strings.Contains(long, "ids: 100001") || len(long) > 200<<10 {
+		t.Errorf("the plan of a long statement has %d bytes", len(long))
+	}
 	next := func() int {
 		n, err := strconv.Atoi(one("SELECT NEXT VALUE FROM main.t_seq"))
 		if err != nil {
