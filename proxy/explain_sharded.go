@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
@@ -217,7 +216,11 @@ func (r *router) explainPrepared(sql []byte, m parser.Mode) (e explanation, err 
 	case err != nil:
 		return e, e.refusal(err)
 	case st.run == onOneShard:
-		return r.explainAt(k, sql)
+		conn, err := r.anyShard(k, r.connectedConn)
+		if err != nil {
+			return nil, err
+		}
+		return conn.explain(r.textFor(st, conn))
 	case st.run == byPlan:
 		e.add("plan", "by the values of each execution")
 		for _, line := range strings.Split(st.plan.String(), "\n")[1:] {
@@ -226,7 +229,9 @@ func (r *router) explainPrepared(sql []byte, m parser.Mode) (e explanation, err 
 		}
 	default:
 		e.add("plan", "as text, with the values of each execution")
-		e.add("table", "%s", fmt.Sprint(r.s.insert.Table))
+		if kind := parser.Sniff(sql); kind == parser.Insert || kind == parser.Replace {
+			e.add("table", "%s", r.s.insert.Table)
+		}
 	}
 	return e, nil
 }
