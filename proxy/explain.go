@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -83,6 +84,9 @@ func (x *executor) explain(sql []byte) (e explanation, err error) {
 		}
 	}
 	p, _, err := x.planText(sql)
+	if err == nil && p.fill.binding != nil {
+		err = x.denial(sql)
+	}
 	if err != nil {
 		return e, e.refusal(err)
 	}
@@ -110,7 +114,7 @@ func (x *executor) explain(sql []byte) (e explanation, err error) {
 		e.binding(&p.fill)
 		e.add("ids", "1; the server's table stays as it is")
 	case planNext:
-		e.next(&p.next)
+		return x.explainNext(&p.next)
 	case planCommand:
 		e.add("plan", "command")
 		e.add("command", "%s", p.what)
@@ -186,6 +190,39 @@ func (e *explanation) next(n *nextPlan) {
 	}
 }
 
+// denial gives the server's error where it denies the client's account a statement: what seqgate's own account reads of the
+// table is then not for the client.
+func (c *serverConn) denial(sql []byte) error {
+	err := c.tryPrepare(sql)
+	if isConnectionFailure(err) {
+		return err
+	}
+	var its *wire.ServerError
+	if errors.As(err, &its) && slices.Contains([]uint16{mysql.ER_TABLEACCESS_DENIED_ERROR, mysql.ER_COLUMNACCESS_DENIED_ERROR, mysql.ER_DBACCESS_DENIED_ERROR}, its.Code()) {
+		return err
+	}
+	return nil
+}
+
+// explainNext shows a query of a sequence's value, and why it would be refused.
+func (x *executor) explainNext(n *nextPlan) (e explanation, err error) {
+	if n.decode {
+		e.add("plan", "command")
+		e.add("command", "SELECT SEQGATE_DECODE")
+		return e, nil
+	}
+	if n.call == parser.NextValue {
+		if err = x.checkCount(n); err == nil {
+			err = x.mayTake(n.name)
+		}
+	}
+	if err != nil {
+		return e, e.refusal(err)
+	}
+	e.next(n)
+	return e, nil
+}
+
 // explainFilled gives the text that the server would get of the statement in x.insert.
 func (f *filler) explainFilled(sql []byte, p *fillPlan) []byte {
 	n, wrap := 0, p.wrap
@@ -216,8 +253,7 @@ func (x *executor) explainCalls(p *callPlan, sql []byte, err error) (e explanati
 	}
 	if p.stmt.Alone {
 		next := p.alone()
-		e.next(&next)
-		return e, nil
+		return x.explainNext(&next)
 	}
 	e.add("plan", "values")
 	text := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, _ bool) ([]byte, bool) {
@@ -234,13 +270,15 @@ func (x *executor) explainCalls(p *callPlan, sql []byte, err error) (e explanati
 // explainPrepared shows what becomes of a statement with placeholders, which drivers prepare.
 func (x *executor) explainPrepared(sql []byte) (e explanation, err error) {
 	st, filled, _, err := x.planPrepareText(sql)
+	if err == nil && st.fill != nil {
+		err = x.denial(sql)
+	}
 	if err != nil {
 		return e, e.refusal(err)
 	}
 	switch {
 	case st.next != nil:
-		e.next(st.next)
-		return e, nil
+		return x.explainNext(st.next)
 	case st.calls != nil:
 		e.add("plan", "values")
 		e.text(x.keyspace, st.calls.text)

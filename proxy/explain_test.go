@@ -91,3 +91,44 @@ func checkShowPlan(t *testing.T, c *client.Conn, insert, table, refused string) 
 		t.Errorf("a value behind a plan: got %d after %d", after, before)
 	}
 }
+
+// TestShowPlanDenied asks for plans of statements that are refused when they run: a plan tells no columns to an account
+// without rights to the table.
+func TestShowPlanDenied(t *testing.T) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{passThrough: true})
+		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, hidden INT)", "CREATE TABLE mine (a INT)")
+		createSequence(t, g.direct, "t_seq", 1, 10)
+		user := "plans" + strings.TrimPrefix(g.database, "test_")[:8]
+		exec(t, g.direct, "CREATE USER "+user+" IDENTIFIED BY 'pw'", "GRANT ALL ON "+g.database+".mine TO "+user)
+		atEnd(t, g.direct, "DROP USER "+user)
+		c := conn(t, openDSN(t, user+":pw@tcp("+g.addr+")/"+g.database+"?tls=skip-verify"))
+		for statement, refusal := range map[string]string{
+			"INSERT INTO t VALUES (NULL, 1)":            "1142 (42000): INSERT command denied",
+			"INSERT INTO t VALUES (?, ?)":               "1142 (42000): INSERT command denied",
+			"INSERT INTO t (hidden) SELECT a FROM mine": "1142 (42000): INSERT command denied",
+			"SELECT NEXT VALUE FROM t_seq":              "1142 (42000): ",
+			"SELECT NEXTVAL(t_seq)":                     "1142 (42000): ",
+			"SELECT NEXT 10001 VALUES FROM t_seq":       "1210 (HY000): cannot give 10001 values",
+		} {
+			rows, err := c.QueryContext(t.Context(), "SHOW SEQGATE PLAN FOR '"+statement+"'")
+			if err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+			var lines []string
+			for rows.Next() {
+				var about, says string
+				if err := rows.Scan(&about, &says); err != nil {
+					t.Fatal(err)
+				}
+				lines = append(lines, about+": "+says)
+			}
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, "plan: refuse\nerror: "+refusal) {
+				t.Errorf("%s: got\n%s", statement, got)
+			}
+		}
+	})
+}

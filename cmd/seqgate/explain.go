@@ -40,7 +40,7 @@ func showPlan(ctx context.Context, cfg *config.Config, database, statement strin
 	server, err := proxy.New(proxy.Config{
 		Keyspaces: keyspaces, Default: cfg.DefaultKeyspace, VSchema: cfg.VSchema, OnExplicitID: cfg.Tables.OnExplicitIDOf,
 		Users:     []proxy.User{{Name: dsn.User, Password: dsn.Passwd, Plugin: "mysql_native_password"}},
-		Sequences: sequences, Generators: generators, Logger: log, Version: version(), HandshakeTimeout: cfg.Timeouts.Handshake,
+		Sequences: sequences, Generators: generators, Logger: log, Version: version(), HandshakeTimeout: cfg.Timeouts.Handshake, MaxValues: cfg.Sequences.MaxN,
 	})
 	if err != nil {
 		return nil, err
