@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/route"
 )
 
@@ -17,6 +18,7 @@ func (r *router) explainCommand(sql []byte, m parser.Mode) error {
 	if err != nil {
 		return err
 	}
+	r.s.noteKind(meter.Admin)
 	r.ran(-1, uint64(len(e)))
 	return r.s.replyRows(explanationColumns, e)
 }
@@ -47,6 +49,9 @@ func (r *router) explain(sql []byte, m parser.Mode) (e explanation, err error) {
 	case routedCurrent:
 		return r.explainAt(r.shards()[0], p.sql)
 	case routedInsert:
+		if err := p.insert.denial(); err != nil {
+			return e, e.refusal(err)
+		}
 		p.insert.explain(&e)
 	case routedQuery:
 		e.add("plan", "rows of a query")
@@ -154,6 +159,16 @@ func (in *shardedInsert) explain(e *explanation) {
 	if in.anyRow(byID) {
 		e.add("by new id", "%s", in.explainRows(byID))
 	}
+}
+
+// denial returns a server's error where the client's account may not run the statement: its plan would tell of the table's
+// columns.
+func (in *shardedInsert) denial() error {
+	conn, err := in.r.anyShard(in.keyspace.Shards[0], in.r.connectedConn)
+	if err != nil {
+		return err
+	}
+	return conn.denial(in.stmt.AppendRows(nil, in.sql, parser.RowEdits{Database: conn.keyspace.Database}))
 }
 
 // dependsOnID reports whether the shard of a row is that of its new id.

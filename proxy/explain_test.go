@@ -1,6 +1,8 @@
 package proxy_test
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/proxy"
 )
 
 // TestShowPlan asks for plans in front of one server and of shards: nothing of the statement runs, no
@@ -128,6 +131,41 @@ func TestShowPlanDenied(t *testing.T) {
 			}
 			if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, "plan: refuse\nerror: "+refusal) {
 				t.Errorf("%s: got\n%s", statement, got)
+			}
+		}
+	})
+}
+
+// The same in front of shards, where the account that runs statements has no rights to a table.
+func TestShowPlanDeniedSharded(t *testing.T) {
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
+		const account = "seqgate_plan_account"
+		direct := s.Open(t, "")
+		exec(t, direct, "CREATE USER "+account+"@'%' IDENTIFIED BY 'hush'")
+		atEnd(t, direct, "DROP USER "+account+"@'%'")
+		g, _ := newInsertGateWith(t, s, 2, gateOptions{configure: func(c *proxy.Config) {
+			for _, k := range c.Keyspaces["customer"].Shards {
+				k.Backend.User, k.Backend.Password = account, "hush"
+				exec(t, direct, fmt.Sprintf("GRANT ALL ON %s.child TO %s@'%%'", k.Database, account))
+			}
+		}})
+		c := conn(t, g.open(t, "customer", ""))
+		for statement, want := range map[string]string{
+			"INSERT INTO user VALUES (NULL, 1, 2)":     "refuse",
+			"INSERT INTO user (name) VALUES (1)":       "refuse",
+			"INSERT INTO child (user_id) VALUES (5)":   "fill, divide by rows",
+			"INSERT INTO customer.user VALUES (5,1,2)": "refuse",
+		} {
+			var about, plan string
+			rows, err := c.QueryContext(t.Context(), "SHOW SEQGATE PLAN FOR '"+statement+"'")
+			if err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+			if rows.Next() {
+				err = rows.Scan(&about, &plan)
+			}
+			if err := errors.Join(err, rows.Close()); err != nil || plan != want {
+				t.Errorf("%s: got the plan %q, %v, want %q", statement, plan, err, want)
 			}
 		}
 	})

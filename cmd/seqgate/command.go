@@ -63,12 +63,30 @@ A DSN is user:password@tcp(host:port)/database.`,
 		}
 	}
 	root.AddCommand(newMan(), newVersion())
+	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd()
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if not .HasSubCommands}}", 1))
 	complete(root)
 	return root
+}
+
+// newHelp makes the command help, for which an unknown command is an error; cobra's own explains the root then.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Explain a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err == nil && len(rest) > 0 {
+				err = noArgs(cmd, rest)
+			}
+			if err != nil {
+				return err
+			}
+			return cmd.Help()
+		},
+	}
 }
 
 // complete sets what all commands have in common.
