@@ -131,7 +131,7 @@ var queries = []string{
 	"select val, n from src union select 'z', 9 order by 1", "with x as (select val, n from src) select val, n from x order by n",
 	"select val, max(n) from src group by val having max(n) > 1 order by max(n)", "select distinct val, 5 from src /* ) */ order by val -- c",
 	"select s.val, r.n from src s join src r on r.n = s.n and s.n in (select n from src order by n) order by s.n for update",
-	"select concat(val, ' on duplicate key update '), n from src where val <> ')'", "select val, row_number() over (partition by val order by n) from src order by 2",
+	"select concat(val, ' on duplicate key update '), n from src where val <> ')'", "select val, row_number() over (partition by val order by n) from src order by 2, 1",
 }
 
 // What is made of a query is executed by both servers: as many rows as the query

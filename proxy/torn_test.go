@@ -35,9 +35,10 @@ func TestNoRowPassesWhileTablesChange(t *testing.T) {
 				g := newGate(t, s, gateOptions{vschema: test.vschema})
 				createSequence(t, g.direct, "t_seq", firstFilled, 1000)
 				exec(t, g.direct, append([]string{"CREATE TABLE t" + create}, test.before...)...)
-				stop := whileLooping(t, g.direct, test.loop...)
+				tried := [2]chan struct{}{make(chan struct{}), make(chan struct{})}
+				stop := whileLooping(t, g.direct, tried, test.loop...)
 				defer stop()
-				insertFor(t, g, time.Second)
+				insertFor(t, g, time.Second, tried)
 			})
 		})
 	}
@@ -46,16 +47,23 @@ func TestNoRowPassesWhileTablesChange(t *testing.T) {
 // firstFilled is the first id of the tests' sequences: what is less is the server's own.
 const firstFilled = 1_000_000
 
-// whileLooping runs statements over and over until stop is called.
-func whileLooping(t *testing.T, db *sql.DB, statements ...string) (stop func()) {
+// whileLooping runs statements over and over until stop is called. In between one of the two clients, in turn, can try a whole
+// statement, and no other: else a slow machine gets no row in.
+func whileLooping(t *testing.T, db *sql.DB, tried [2]chan struct{}, statements ...string) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var done sync.WaitGroup
 	done.Go(func() {
-		for ctx.Err() == nil {
+		for i := 0; ctx.Err() == nil; i++ {
 			for _, statement := range statements {
 				if _, err := db.ExecContext(context.WithoutCancel(ctx), statement); err != nil {
 					t.Errorf("%s: %v", statement, err)
 					return
+				}
+			}
+			for range 2 { // the first may have begun before
+				select {
+				case <-tried[i%2]:
+				case <-ctx.Done():
 				}
 			}
 		}
@@ -66,18 +74,23 @@ func whileLooping(t *testing.T, db *sql.DB, statements ...string) (stop func()) 
 	}
 }
 
-// insertFor inserts rows into t for a while, as text and prepared, and until some went in.
-func insertFor(t *testing.T, g *gate, d time.Duration) {
+// insertFor inserts rows into t for a while, as text and prepared, and until some went in. Each client says when it has tried.
+func insertFor(t *testing.T, g *gate, d time.Duration, tried [2]chan struct{}) {
 	var clients sync.WaitGroup
-	for _, args := range [][]any{nil, {1}} {
+	for i, args := range [][]any{nil, {1}} {
 		db, text := g.open(t, ""), "INSERT INTO t (a) VALUES (1)"
 		if args != nil {
 			text = "INSERT INTO t (a) VALUES (?)"
 		}
 		clients.Go(func() {
 			in, limit := 0, time.Now().Add(time.Minute)
+			defer close(tried[i])
 			for began := time.Now(); (time.Since(began) < d || in < 3) && time.Now().Before(limit); {
 				result, err := db.ExecContext(t.Context(), text, args...)
+				select {
+				case tried[i] <- struct{}{}:
+				default:
+				}
 				switch errno(err) {
 				case 0:
 					in++

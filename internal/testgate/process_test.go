@@ -11,7 +11,8 @@ const ready = `echo "msg=admin addr=127.0.0.1:2 x=y" >&2; echo "msg=ready addr=1
 
 func startShell(t *testing.T, script string) (p *Process, goOn func()) {
 	t.Helper()
-	cmd := exec.Command("sh", "-c", ready+script)
+	// The signal is minded before the shell says that it is ready.
+	cmd := exec.Command("sh", "-c", "trap 'exit 0' TERM; "+ready+script)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func TestEndedByItself(t *testing.T) {
 		{"stopped", func(p *Process, _ func()) error { return p.Stop() }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, goOn := startShell(t, "trap 'exit 0' TERM; read line; exit 0")
+			p, goOn := startShell(t, "read line; exit 0")
 			if p.EndedByItself() {
 				t.Fatal("it runs")
 			}
