@@ -69,7 +69,8 @@ func (s *Static) Acquire(_ context.Context, c Claim) (Lease, error) {
 			return Lease{}, err
 		}
 	}
-	after, err := s.alone()
+	own := s.state.ReservedUntil
+	after, err := s.alone(own)
 	if err != nil {
 		s.close()
 		return Lease{}, err
@@ -80,6 +81,10 @@ func (s *Static) Acquire(_ context.Context, c Claim) (Lease, error) {
 			stamp(after), s.path, ahead.Round(time.Millisecond))
 	}
 	if err := s.reserve(c.Until); err != nil {
+		s.close()
+		return Lease{}, err
+	}
+	if after, err = s.alone(own); err != nil { // one that came meanwhile has not seen the file, which was not there yet
 		s.close()
 		return Lease{}, err
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 // alone checks that no other process uses a file of worker ids whose ids may be the same, and returns up to when such ids, and
-// those of the own file, may have been given. The own file is locked before, so that of two who come together at least one
-// sees the other; and it stays so for as long as ids are given.
-func (s *Static) alone() (after time.Time, err error) {
-	after = s.state.ReservedUntil
+// those of the own file, up to own, may have been given. The own file is locked before, and stays so for as long as ids are
+// given. Asked again once it is written, of two who come together at least one sees the other.
+func (s *Static) alone(own time.Time) (after time.Time, err error) {
+	after = own
 	if s.path == "" || s.Rivals == nil {
 		return after, nil
 	}

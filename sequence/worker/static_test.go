@@ -3,6 +3,7 @@ package worker_test
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,4 +134,21 @@ func TestStaticWithoutFile(t *testing.T) {
 		}
 		ids.NoDuplicates(t)
 	})
+}
+
+// Of two processes whose ids may be the same, and that come for the first time and together, one at most gives ids.
+func TestStaticRivalsTogether(t *testing.T) {
+	dir := t.TempDir()
+	claim := worker.Claim{Token: "a", Until: time.Now(), Clock: time.Now()}
+	a, b := worker.NewStatic(7, filepath.Join(dir, "a.json")), worker.NewStatic(7, filepath.Join(dir, "b.json"))
+	b.Rivals = func(file string) bool { return file == "a.json" }
+	var second error
+	var once sync.Once
+	a.Rivals = func(file string) bool { // while a has listed the folder, and not written its file yet
+		once.Do(func() { _, second = b.Acquire(t.Context(), claim) })
+		return file == "b.json"
+	}
+	if _, err := a.Acquire(t.Context(), claim); err == nil && second == nil {
+		t.Error("both got their worker ids")
+	}
 }
