@@ -24,7 +24,7 @@ import (
 func (s *Server) Retire() { s.retired.Store(true) }
 
 // Ready reports whether new clients should come: not before Serve lets them in.
-func (s *Server) Ready() bool { return s.serving.Load() && !s.retired.Load() && !s.draining.Load() }
+func (s *Server) Ready() bool { return s.serving.Load() && !s.retired.Load() && !s.closing.Load() }
 
 // Draining reports whether Shutdown has begun.
 func (s *Server) Draining() bool { return s.draining.Load() }
@@ -34,7 +34,7 @@ func (s *Server) Draining() bool { return s.draining.Load() }
 // done; what is left then is cut off, and ctx's error returned.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.sweep.Wait()
-	s.beginDrain()
+	s.beginDrain(ctx)
 	ended := make(chan struct{})
 	go func() {
 		s.running.Wait()
@@ -62,7 +62,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // closeListeners returns once no client can connect any more. A listener is closed in the kernel only when nobody waits for
 // a client of it: until then one whose session has ended would connect again, in vain.
-func (s *Server) closeListeners() {
+// A wrapped listener may not wake; then it ends with ctx.
+func (s *Server) closeListeners(ctx context.Context) {
 	s.mu.Lock()
 	s.closing.Store(true)
 	listeners := s.listeners
@@ -70,12 +71,20 @@ func (s *Server) closeListeners() {
 	for _, l := range listeners {
 		_ = l.Close() // it accepts no more either way
 	}
-	s.accepting.Wait()
+	closed := make(chan struct{})
+	go func() {
+		s.accepting.Wait()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-ctx.Done():
+	}
 }
 
 // beginDrain closes the listeners, and looks at each session for the first time.
-func (s *Server) beginDrain() {
-	s.closeListeners()
+func (s *Server) beginDrain(ctx context.Context) {
+	s.closeListeners(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.draining.Store(true)

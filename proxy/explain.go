@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -22,7 +23,7 @@ type explanation [][]string
 func (e *explanation) add(about, format string, args ...any) {
 	says := fmt.Sprintf(format, args...)
 	if len(says) > maxExplained {
-		says = fmt.Sprintf("%s... (%d bytes)", says[:maxExplained], len(says))
+		says = fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(says[:maxExplained], ""), len(says))
 	}
 	*e = append(*e, []string{about, says})
 }
@@ -244,34 +245,62 @@ func (x *executor) explainCalls(p *callPlan, sql []byte, err error) (e explanati
 		next := p.alone()
 		return x.explainNext(&next)
 	}
-	e.add("plan", "values")
-	text := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, _ bool) ([]byte, bool) {
+	if err := x.explainValues(&e, p, sql); err != nil {
+		return nil, e.refusal(err)
+	}
+	const stand = 1 << 62 // in for the first value: a number that no text has
+	edited := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
 		if !p.known[i] {
 			return dst, false
 		}
-		e.add(fmt.Sprintf(":value%d", i+1), "%s of %s", sql[p.stmt.Calls[i].Start:p.stmt.Calls[i].End], nameInKeyspace(p.names[i]))
-		return fmt.Appendf(dst, ":value%d", i+1), true
+		return number{n: int64(stand + i)}.append(dst, typed), true
 	})
-	e.text(x.keyspace, text)
-	return e, nil
+	rest, err := x.explain(edited)
+	for _, row := range rest {
+		for i := range p.stmt.Calls {
+			row[1] = strings.ReplaceAll(row[1], strconv.Itoa(stand+i), fmt.Sprintf(":value%d", i+1))
+		}
+	}
+	return append(e, rest...), err
+}
+
+// explainValues adds the calls whose values seqgate puts in their places. The error says why they would be refused.
+func (x *executor) explainValues(e *explanation, p *callPlan, sql []byte) error {
+	for i, c := range p.stmt.Calls {
+		if !p.known[i] {
+			continue
+		}
+		if c.Kind == parser.NextValue {
+			if err := x.mayTake(p.names[i]); err != nil {
+				return err
+			}
+		}
+		says := string(sql[c.Start:c.End])
+		if c.Sequence.Name != "" {
+			says += " of " + nameInKeyspace(p.names[i])
+		}
+		e.add(fmt.Sprintf(":value%d", i+1), "%s", says)
+	}
+	return nil
 }
 
 // explainPrepared shows what becomes of a statement with placeholders, which drivers prepare.
 func (x *executor) explainPrepared(sql []byte) (e explanation, err error) {
 	st, filled, _, err := x.planPrepareText(sql)
+	if err == nil && st.calls != nil {
+		err = x.explainValues(&e, st.calls.plan, sql)
+		sql = st.calls.text
+	}
 	if err == nil && st.fill != nil {
 		err = x.denial(sql)
 	}
 	if err != nil {
+		e = nil
 		return e, e.refusal(err)
 	}
 	switch {
 	case st.next != nil:
 		return x.explainNext(st.next)
-	case st.calls != nil:
-		e.add("plan", "values")
-		e.text(x.keyspace, st.calls.text)
-		return e, nil
 	case st.fill == nil:
 		e.add("plan", "relay")
 		e.text(x.keyspace, sql)

@@ -279,7 +279,9 @@ func (c *serverConn) isOver() bool {
 	return c.ends.over
 }
 
-// hasLost reports whether it is certain that this thread is not c's any more, so that nothing of the session's runs there.
+// hasLost reports whether it is certain that nothing of the session's runs on a server: this thread of it has ended, and no
+// other has come in its place.
 func (c *serverConn) hasLost(id uint32) bool {
-	return c.ends.backEnded.Load() || c.threadID.Load() != id || c.isOver()
+	now := c.threadID.Load()
+	return now == 0 || now == id && c.ends.backEnded.Load() || c.isOver()
 }

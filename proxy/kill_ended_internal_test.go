@@ -24,7 +24,8 @@ func TestKillOfEndedThread(t *testing.T) {
 		{"the session has ended", 8, func(s *session) { s.ends.over = true }, false, errSessionEnded},
 		{"the session has ended, and its connection is another's", 7, func(s *session) { s.ends.over = true }, true, errSessionEnded},
 		{"the server has closed the connection", 8, func(s *session) { s.ends.backEnded.Store(true) }, false, nil},
-		{"there is another connection now", 8, func(s *session) { s.threadID.Store(9) }, false, nil},
+		{"there is no connection now", 8, func(s *session) { s.threadID.Store(0) }, false, nil},
+		{"there is another connection now, on which it may run", 8, func(s *session) { s.threadID.Store(9) }, false, errUnsure},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")

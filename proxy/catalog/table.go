@@ -69,7 +69,8 @@ func (t *Table) Column(name string) *Column {
 // IDColumn returns the column that the convention fills: the AUTO_INCREMENT column, or else the integer column that alone
 // is the primary key. Without one it is nil, and why says so.
 func (t *Table) IDColumn() (column *Column, why string) {
-	if !t.IsBase() {
+	switch t.Kind { // any other takes rows, also one of a kind that is not known here: they must not go without ids
+	case "VIEW", "SYSTEM VIEW", "SEQUENCE":
 		return nil, "it is no table but a " + strings.ToLower(t.Kind)
 	}
 	var primary *Column

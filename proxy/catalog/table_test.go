@@ -27,6 +27,7 @@ func TestIDColumn(t *testing.T) {
 		{"no key", []catalog.Column{{Name: "v"}}, "BASE TABLE", "", "it has neither an AUTO_INCREMENT column nor a primary key"},
 		{"text key", []catalog.Column{{Name: "uuid", Type: "char", Key: "PRI"}}, "BASE TABLE", "",
 			"it has no AUTO_INCREMENT column, and its primary key uuid is a char, no integer"},
+		{"a kind that is not known", []catalog.Column{id}, "LOCAL BASE TABLE", "id", ""},
 		{"view", []catalog.Column{id}, "VIEW", "", "it is no table but a view"},
 	}
 	for _, tt := range tests {

@@ -42,7 +42,12 @@ func (l *Leaser) sets(ctx context.Context) (sets []string, err error) {
 		if err != nil || len(answer.Kvs) == 0 {
 			return sets, err
 		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(string(answer.Kvs[0].Key), l.root), "/")
+		key := string(answer.Kvs[0].Key)
+		name, _, isSet := strings.Cut(strings.TrimPrefix(key, l.root), "/")
+		if !isSet { // somebody else's key; a set may have its name
+			from = key + "\x00"
+			continue
+		}
 		if set, err := url.PathUnescape(name); err == nil && set != l.set && l.rivals(set) {
 			sets = append(sets, set)
 		}
