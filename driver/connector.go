@@ -20,6 +20,7 @@ import (
 	"github.com/seqgate/seqgate/internal/settled"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/snowflake"
@@ -44,8 +45,8 @@ type Config struct {
 	// WorkerID is the worker id in the ids of snowflakes whose params name none, another one for each Connector of every
 	// process: two with the same one give the same ids. When nil, worker ids are leased by the table seqgate_workers in the database, which is made when it is missing.
 	WorkerID *int64
-	// OnExplicitID says what an id does that a statement writes itself; [proxy.ExplicitAdvance] by default.
-	OnExplicitID proxy.ExplicitPolicy
+	// OnExplicitID says what an id does that a statement writes itself; [catalog.ExplicitAdvance] by default.
+	OnExplicitID catalog.ExplicitPolicy
 	// CloseTimeout bounds the end: how long statements under way may take, and giving back unused ids. 10 seconds by default.
 	CloseTimeout time.Duration
 	// Logger is told of outages. Nothing is logged by default.
@@ -92,7 +93,7 @@ func NewConnector(dsn string, cfg Config) (*Connector, error) {
 	cfg.Keyspace = cmp.Or(cfg.Keyspace, parsed.DBName)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Sequences.Logger = cmp.Or(cfg.Sequences.Logger, cfg.Logger)
-	cfg.OnExplicitID = cmp.Or(cfg.OnExplicitID, proxy.ExplicitAdvance)
+	cfg.OnExplicitID = cmp.Or(cfg.OnExplicitID, catalog.ExplicitAdvance)
 
 	c := &Connector{listener: newListener(), timeout: cmp.Or(cfg.CloseTimeout, 10*time.Second), served: make(chan error, 1)}
 	password := rand.Text()
@@ -129,7 +130,7 @@ func (c *Connector) open(dsn *mysql.Config, cfg Config, password string) error {
 		return err
 	}
 	c.pools = append(c.pools, refills)
-	k := &proxy.Keyspace{Name: cfg.Keyspace, Database: dsn.DBName, DB: tables, Refills: refills, Backend: backendOf(dsn)}
+	k := &catalog.Keyspace{Name: cfg.Keyspace, Database: dsn.DBName, DB: tables, Refills: refills, Backend: backendOf(dsn)}
 	if c.generate, err = c.generators(dsn, cfg); err != nil {
 		return err
 	}
@@ -139,10 +140,10 @@ func (c *Connector) open(dsn *mysql.Config, cfg Config, password string) error {
 	}
 	c.sequences = sequence.NewRegistry(stores.open, cfg.Sequences)
 	c.server, err = proxy.New(proxy.Config{
-		Keyspaces: map[string]*proxy.Keyspace{k.Name: k}, Default: k.Name,
+		Keyspaces: map[string]*catalog.Keyspace{k.Name: k}, Default: k.Name,
 		Users:     []proxy.User{{Name: user, Password: password, Plugin: "mysql_native_password"}},
 		Sequences: c.sequences, VSchema: cfg.VSchema, Generators: c.generate,
-		OnExplicitID: func(string, string) proxy.ExplicitPolicy { return cfg.OnExplicitID },
+		OnExplicitID: func(string, string) catalog.ExplicitPolicy { return cfg.OnExplicitID },
 		FirstFree: func(context.Context, sequence.Name) (int64, error) {
 			return 0, errors.New("which ids are free is not looked up in this process: create sequences through seqgate, or by seqgate init")
 		},

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -12,7 +12,7 @@ import (
 // stores makes the store of each sequence.
 type stores struct {
 	cfg      Config
-	keyspace *proxy.Keyspace
+	keyspace *catalog.Keyspace
 }
 
 // row is that of sequence tables.

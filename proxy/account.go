@@ -8,32 +8,27 @@ import (
 	"sync"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
-
-// Account is a user of the servers'. What it may do there is all that a listed user whose account it is may do.
-type Account struct{ User, Password string }
-
-// own is the account of the keyspace's DSN, with which listed users without one of their own run their statements.
-func (k *Keyspace) own() Account { return Account{k.Backend.User, k.Backend.Password} }
 
 // account gives the account with which a listed user's sessions run at a keyspace's server, by the settings of now. A
 // user who is not listed any more gets no further connection.
-func (s *Server) account(k *Keyspace, user string) (Account, error) {
+func (s *Server) account(k *catalog.Keyspace, user string) (catalog.Account, error) {
 	users := s.settings().Users
 	i := slices.IndexFunc(users, func(u User) bool { return u.Name == user })
 	switch {
 	case i < 0:
-		return Account{}, mysql.NewError(mysql.ER_ACCESS_DENIED_ERROR, fmt.Sprintf("Access denied for user '%s': seqgate's configuration has no such user any more", user))
+		return catalog.Account{}, mysql.NewError(mysql.ER_ACCESS_DENIED_ERROR, fmt.Sprintf("Access denied for user '%s': seqgate's configuration has no such user any more", user))
 	case users[i].Account != nil:
 		return *users[i].Account, nil
 	}
-	return k.own(), nil
+	return k.Own(), nil
 }
 
 // asking gives connections over which a server can be asked of the threads of an account, or to end them: those of the
 // account, which needs no privilege for its own. nil is a client's own account, of which seqgate has no password.
-func (s *Server) asking(k *Keyspace, a *Account) (*sql.DB, error) {
-	if a == nil || *a == k.own() || k.OpenAs == nil {
+func (s *Server) asking(k *catalog.Keyspace, a *catalog.Account) (*sql.DB, error) {
+	if a == nil || *a == k.Own() || k.OpenAs == nil {
 		return k.DB, nil
 	}
 	current := *a
@@ -53,11 +48,11 @@ type accountPools struct {
 }
 
 type accountPool struct {
-	keyspace *Keyspace
-	account  Account
+	keyspace *catalog.Keyspace
+	account  catalog.Account
 }
 
-func (p *accountPools) open(k *Keyspace, a Account) (*sql.DB, error) {
+func (p *accountPools) open(k *catalog.Keyspace, a catalog.Account) (*sql.DB, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := accountPool{k, a}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // accounts makes accounts at the server of a test: for users who read and who write, and one for seqgate itself, none of
@@ -63,8 +64,8 @@ func (a *accounts) of(name, database string) *sql.DB {
 // users are those of the gates: with the accounts, and gateUser without one.
 func (a *accounts) users() []proxy.User {
 	return []proxy.User{
-		{Name: gateUser, Password: gatePassword}, {Name: "reader", Password: gatePassword, Account: &proxy.Account{User: a.read, Password: accountPassword}},
-		{Name: "writer", Password: gatePassword, Account: &proxy.Account{User: a.write, Password: accountPassword}},
+		{Name: gateUser, Password: gatePassword}, {Name: "reader", Password: gatePassword, Account: &catalog.Account{User: a.read, Password: accountPassword}},
+		{Name: "writer", Password: gatePassword, Account: &catalog.Account{User: a.write, Password: accountPassword}},
 	}
 }
 
@@ -77,7 +78,7 @@ func (a *accounts) options() gateOptions {
 				a.grant("SELECT, INSERT, UPDATE, DELETE, EXECUTE", k.Database+".*", a.by)
 				a.grant("SELECT", k.Database+".*", a.read)
 				k.DB, k.Backend.User, k.Backend.Password = a.of(a.by, k.Database), a.by, accountPassword
-				k.OpenAs = func(account proxy.Account) (*sql.DB, error) { return a.of(account.User, ""), nil }
+				k.OpenAs = func(account catalog.Account) (*sql.DB, error) { return a.of(account.User, ""), nil }
 			}
 		}
 	}}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -116,7 +117,7 @@ func (x *executor) executeBulk(st *statement, payload []byte, size int) error {
 // openBulk counts the rows of a bulk, and those whose ids are open.
 func (f *filler) openBulk(st *statement, p *fillPlan, b *bulk) error {
 	if p.bound != nil {
-		return unsupported("COM_STMT_BULK_EXECUTE with a user variable as the id", p.binding.Table, "execute row by row (useBulkStmts=false)")
+		return catalog.Unsupported("COM_STMT_BULK_EXECUTE with a user variable as the id", p.binding.Table, "execute row by row (useBulkStmts=false)")
 	}
 	p.rows = 0
 	err := b.each(func(row []wire.Param) error {
@@ -128,10 +129,10 @@ func (f *filler) openBulk(st *statement, p *fillPlan, b *bulk) error {
 		return err
 	case p.rows == 0:
 		return malformedBulk()
-	case p.open > 0 && p.binding.key.name != "":
-		return unsupported("COM_STMT_BULK_EXECUTE with a keyed sequence", p.binding.Table, "execute row by row (useBulkStmts=false)")
+	case p.open > 0 && p.binding.Key.Name != "":
+		return catalog.Unsupported("COM_STMT_BULK_EXECUTE with a keyed sequence", p.binding.Table, "execute row by row (useBulkStmts=false)")
 	case p.returning && p.open > 0:
-		return unsupported("COM_STMT_BULK_EXECUTE of a statement with RETURNING", p.binding.Table, "execute row by row (useBulkStmts=false)")
+		return catalog.Unsupported("COM_STMT_BULK_EXECUTE of a statement with RETURNING", p.binding.Table, "execute row by row (useBulkStmts=false)")
 	case !p.rewrites():
 		return nil
 	}
@@ -147,7 +148,7 @@ func (f *filler) checkIDTypes(st *statement, p *fillPlan, b *bulk) error {
 				continue
 			}
 			if _, fits := p.bulkType(row[slot.Param].Type); !fits {
-				return unsupported("rows with and without a value of this type for '"+p.binding.Column+"' in one COM_STMT_BULK_EXECUTE", p.binding.Table,
+				return catalog.Unsupported("rows with and without a value of this type for '"+p.binding.Column+"' in one COM_STMT_BULK_EXECUTE", p.binding.Table,
 					"bind the id as "+p.bulkAdvice())
 			}
 		}
@@ -159,15 +160,15 @@ func (f *filler) checkIDTypes(st *statement, p *fillPlan, b *bulk) error {
 // typ, and whether values of that type fit into it. Where the ids are no numbers, bytes
 // and texts are not one for the other: a server converts texts between character sets.
 func (p *fillPlan) bulkType(typ uint16) (as uint16, fits bool) {
-	if p.binding.form == 0 {
+	if p.binding.Form == 0 {
 		return idType(typ)
 	}
 	as = p.textType()
 	switch byte(typ) {
 	case mysql.MYSQL_TYPE_STRING, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VARCHAR:
-		fits = p.binding.form != generate.Binary
+		fits = p.binding.Form != generate.Binary
 	case mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
-		fits = p.binding.form == generate.Binary
+		fits = p.binding.Form == generate.Binary
 	}
 	if fits {
 		as = typ
@@ -177,7 +178,7 @@ func (p *fillPlan) bulkType(typ uint16) (as uint16, fits bool) {
 
 // bulkAdvice says what ids that rows bring along are to be.
 func (p *fillPlan) bulkAdvice() string {
-	switch p.binding.form {
+	switch p.binding.Form {
 	case 0:
 		return "an integer"
 	case generate.Binary:

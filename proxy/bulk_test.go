@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // bulkClient is a client that asks for MariaDB's bulk executions, which no library
@@ -207,7 +207,7 @@ func TestBulkIDsAreUnique(t *testing.T) {
 		if !s.IsMariaDB() {
 			t.Skip("MariaDB's command")
 		}
-		g := newGate(t, s, gateOptions{onExplicit: proxy.ExplicitAdvance})
+		g := newGate(t, s, gateOptions{onExplicit: catalog.ExplicitAdvance})
 		exec(t, g.direct, "CREATE TABLE users (id BIGINT PRIMARY KEY, u VARCHAR(20))")
 		createSequence(t, g.direct, "users_seq", 1, 10)
 		const clients, bulks, rows = 4, 20, 30

@@ -20,6 +20,7 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -344,9 +345,9 @@ func TestFillLatin1Session(t *testing.T) {
 
 // serveKeyspaces starts a seqgate of these keyspaces beside g, with accounts of
 // their own for what seqgate itself asks.
-func serveKeyspaces(t *testing.T, g *gate, text string, keyspaces ...*proxy.Keyspace) (dsn func(database string) string) {
+func serveKeyspaces(t *testing.T, g *gate, text string, keyspaces ...*catalog.Keyspace) (dsn func(database string) string) {
 	t.Helper()
-	cfg := proxy.Config{Keyspaces: make(map[string]*proxy.Keyspace), Default: keyspaces[0].Name,
+	cfg := proxy.Config{Keyspaces: make(map[string]*catalog.Keyspace), Default: keyspaces[0].Name,
 		Users: []proxy.User{{Name: gateUser, Password: gatePassword}}, Sequences: g.sequences,
 		Logger: slog.New(slog.NewTextHandler(newTestWriter(t), nil)), TLS: testCertificate(t), RSA: testKey()}
 	for _, k := range keyspaces {
@@ -391,8 +392,8 @@ func TestTwoKeyspacesOnOneServer(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newUsersGate(t, s, gateOptions{})
 		main := s.NewDatabase(t)
-		dsn := serveKeyspaces(t, g, text, &proxy.Keyspace{Name: "main", Database: main, DB: s.Open(t, main)},
-			&proxy.Keyspace{Name: "shop", Database: g.database, DB: s.Open(t, g.database)})
+		dsn := serveKeyspaces(t, g, text, &catalog.Keyspace{Name: "main", Database: main, DB: s.Open(t, main)},
+			&catalog.Keyspace{Name: "shop", Database: g.database, DB: s.Open(t, g.database)})
 		exec(t, conn(t, openDSN(t, dsn(main))), "INSERT INTO "+g.database+".users (u) VALUES ('qualified')",
 			"USE "+g.database, "INSERT INTO users (u) VALUES ('use')")
 		exec(t, conn(t, openDSN(t, dsn(g.database))), "INSERT INTO users (u) VALUES ('login')")
@@ -461,7 +462,7 @@ func TestAccountWithoutSelect(t *testing.T) {
 		for name, text := range namings {
 			t.Run(name, func(t *testing.T) {
 				limited := openDSN(t, fmt.Sprintf("%s:limited@tcp(%s)/%s", strings.Split(account, "'")[1], s.Addr, g.database))
-				dsn := serveKeyspaces(t, g, text, &proxy.Keyspace{Name: "main", Database: g.database, DB: limited})
+				dsn := serveKeyspaces(t, g, text, &catalog.Keyspace{Name: "main", Database: g.database, DB: limited})
 				_, err := conn(t, openDSN(t, dsn(g.database))).ExecContext(t.Context(), "INSERT INTO users (u) VALUES ('x')")
 				checkErrno(t, err, protocol.ER_NO_SUCH_TABLE)
 				g.checkUsers(t, "")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/handshake"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -119,7 +120,7 @@ func relayFailure(err error) error {
 
 // verifyChange verifies the client by the list of users, and gives it another
 // connection to the backend, so that nothing of the former user's is left.
-func (x *executor) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *Keyspace, database string) error {
+func (x *executor) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *catalog.Keyspace, database string) error {
 	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: x.salt, switches: x.has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
 		pause: func(d time.Duration) error { return pauseFor(x.ctx, d) }}
 	if !c.switches {

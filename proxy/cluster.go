@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // clusters knows which keyspaces lie on clusters, where a connection of seqgate's own may lead to another node than a
@@ -20,7 +22,7 @@ type clusterAnswer struct {
 const clusterFresh = time.Minute
 
 // has reports whether the keyspace's server is a node of a cluster, or cannot be asked.
-func (c *clusters) has(ctx context.Context, k *Keyspace) bool {
+func (c *clusters) has(ctx context.Context, k *catalog.Keyspace) bool {
 	if known, ok := c.known.Load(k); ok && time.Since(known.(clusterAnswer).at) < clusterFresh {
 		return known.(clusterAnswer).is
 	}

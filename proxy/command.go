@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -219,9 +220,9 @@ func (c *clientConn) packetUpTo(limit int) (payload []byte, size int, err error)
 // statementLimit gives how many bytes of a statement are read for a server to
 // judge: it refuses more than its max_allowed_packet, with an error that clients
 // shall see from itself, so there is room for that.
-func (s *Server) statementLimit(ctx context.Context, k *Keyspace) int {
+func (s *Server) statementLimit(ctx context.Context, k *catalog.Keyspace) int {
 	const usual = 64 << 20 // MySQL's default
-	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
 	defer cancel()
 	allowed := usual
 	if err := k.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&allowed); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // refusingGate is a seqgate with two shards, of which the server can be made read-only: it refuses COMMIT then, and
@@ -41,7 +42,7 @@ func eachRefusing(t *testing.T, test func(t *testing.T, g refusingGate, xa bool)
 						twoPhases(cfg)
 						cfg.XAGrace = 3 * time.Second
 					}
-					for _, shard := range append([]*proxy.Keyspace{cfg.Keyspaces["main"]}, cfg.Keyspaces["customer"].Shards...) {
+					for _, shard := range append([]*catalog.Keyspace{cfg.Keyspaces["main"]}, cfg.Keyspaces["customer"].Shards...) {
 						shard.Backend.User, shard.Backend.Password = "plain", ""
 					}
 				}})

@@ -1,12 +1,8 @@
 package proxy
 
 import (
-	"context"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
@@ -16,24 +12,12 @@ import (
 // inserts what the new document has that the old one had not: rows without ids of a sequence. INSERTs into the view are
 // refused as those into any view; for UPDATEs it is known which views may insert into sequenced tables.
 
-// dualityColumn is the column that each of them has.
-const dualityColumn = "data"
-
-// dualityView may insert rows into a sequenced table where it is updated.
-type dualityView struct{ name, table string }
-
-// dualityViews are those of one server.
-type dualityViews struct {
-	asked time.Time
-	all   []dualityView
-}
-
 // dualityUpdates gives the views that an UPDATE of this session may insert rows through.
-func (f *filler) dualityUpdates() ([]dualityView, error) {
+func (f *filler) dualityUpdates() ([]catalog.DualityView, error) {
 	if f.mariaDB || !hasDuality(f.backend.Version) {
 		return nil, nil
 	}
-	return f.srv.catalog.dualityViews(f.ctx, f.keyspace, f.targetsShard())
+	return f.srv.catalog.DualityViews(f.ctx, f.keyspace, f.targetsShard())
 }
 
 // hasDuality reports whether a MySQL server of this version may have such views. It allocates nothing.
@@ -48,7 +32,7 @@ func hasDuality(version string) bool {
 // refuseDuality refuses a text that may update a JSON duality view of a sequenced table: one that names the view, and the
 // column that all of them have. An UPDATE of several tables cannot be one.
 func (f *filler) refuseDuality(sql []byte) error {
-	if f.mariaDB || !mentionsAll(sql, "update", dualityColumn) {
+	if f.mariaDB || !mentionsAll(sql, "update", catalog.DualityColumn) {
 		return nil
 	}
 	views, err := f.dualityUpdates()
@@ -56,8 +40,8 @@ func (f *filler) refuseDuality(sql []byte) error {
 		return err
 	}
 	for _, v := range views {
-		if mayName(sql, v.name) {
-			return unsupported("an UPDATE that may be of the JSON duality view '"+v.name+"', which inserts rows", v.table, "insert into the table itself")
+		if mayName(sql, v.Name) {
+			return catalog.Unsupported("an UPDATE that may be of the JSON duality view '"+v.Name+"', which inserts rows", v.Table, "insert into the table itself")
 		}
 	}
 	return nil
@@ -88,76 +72,4 @@ func (f *filler) updatesUnread(begin []byte) bool {
 	}
 	views, err := f.dualityUpdates()
 	return err == nil && len(views) == 0
-}
-
-// dualityViews asks the server at most once in catalogFresh. Of a client that is alone with one shard only the tables of
-// unsharded keyspaces count.
-func (c *tableCache) dualityViews(ctx context.Context, k *Keyspace, alone bool) ([]dualityView, error) {
-	key := dualityKey{k.String(), alone}
-	c.mu.RLock()
-	known, epoch := c.duality[key], c.epoch
-	c.mu.RUnlock()
-	if known != nil && c.now().Sub(known.asked) < catalogFresh {
-		return known.all, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
-	defer cancel()
-	asked := &dualityViews{asked: c.now()}
-	var err error
-	if asked.all, err = c.askDuality(ctx, k, alone); err != nil {
-		return nil, &describeError{"the JSON duality views", err}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.epoch == epoch {
-		c.duality[key] = asked
-	}
-	return asked.all, nil
-}
-
-type dualityKey struct {
-	keyspace string
-	alone    bool
-}
-
-func (c *tableCache) askDuality(ctx context.Context, k *Keyspace, alone bool) ([]dualityView, error) {
-	type nested struct {
-		view  string
-		table target
-	}
-	var all []nested
-	rows, err := k.DB.QueryContext(ctx, "SELECT DISTINCT TABLE_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME"+
-		" FROM information_schema.JSON_DUALITY_VIEW_TABLES WHERE ALLOW_INSERT AND NOT IS_ROOT_TABLE")
-	if catalog.IsServerError(err, mysql.ER_UNKNOWN_TABLE) { // an older server, that calls itself otherwise
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var n nested
-		if err := rows.Scan(&n.view, &n.table.schema, &n.table.table); err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	var views []dualityView
-	for _, n := range all {
-		owner, err := c.owner(ctx, k, n.table.schema)
-		if err != nil {
-			return nil, err
-		}
-		e, err := c.find(ctx, owner, n.table.schema, n.table.table, true)
-		if err != nil {
-			return nil, err
-		}
-		if (e.binding != nil || e.err != nil) && (!alone || e.ofUnsharded()) {
-			views = append(views, dualityView{n.view, n.table.table})
-		}
-	}
-	return views, nil
 }

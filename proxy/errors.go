@@ -3,12 +3,12 @@ package proxy
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/sequence"
@@ -53,27 +53,8 @@ func (e *frontError) Unwrap() error   { return e.err }
 func (e *backendError) Error() string { return "backend connection: " + e.err.Error() }
 func (e *backendError) Unwrap() error { return e.err }
 
-// describeError is a failure to learn of a table, with which a statement that may
-// need ids ends before it reaches the server.
-type describeError struct {
-	table string
-	err   error
-}
-
-func (e *describeError) Error() string {
-	return "seqgate could not learn of table " + e.table + " from its server (" + e.err.Error() + "); try again"
-}
-func (e *describeError) Unwrap() error { return e.err }
-
 func errShutdown() *mysql.MyError {
 	return mysql.NewError(mysql.ER_SERVER_SHUTDOWN, "seqgate is shutting down; connect again")
-}
-
-// unsupported refuses a form of statement on a sequenced table: it must not
-// reach the server without its ids.
-func unsupported(form, table, advice string) error {
-	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
-		fmt.Sprintf("seqgate does not yet support %s on the sequenced table '%s'; %s", form, table, advice))
 }
 
 // clientError gives the MySQL error that a client sees for err: the one place
@@ -84,7 +65,7 @@ func clientError(err error) *mysql.MyError {
 	var count *parser.CountError
 	var connect *backend.ConnectError
 	var lost *backendError
-	var describe *describeError
+	var describe *catalog.DescribeError
 	var planned *route.Error
 	var unmerged *merge.UnsupportedError
 	var held *merge.LimitError

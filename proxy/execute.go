@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -116,7 +117,7 @@ func (x *executor) executeInsert(st *statement, payload []byte, size int) error 
 	if st.fill == nil {
 		return x.executeSeen(st, payload, size)
 	}
-	if st.fill.binding.ticket {
+	if st.fill.binding.Ticket {
 		return x.executeTicket(st, payload, size)
 	}
 	if st.query != nil {
@@ -172,14 +173,14 @@ func (st *statement) reading(m parser.Mode) parser.Mode {
 
 // holds reports whether what was judged of the text at PREPARE is so still, with
 // this binding and in this mode.
-func (st *statement) holds(b *Binding, m parser.Mode) bool {
+func (st *statement) holds(b *catalog.Binding, m parser.Mode) bool {
 	was := st.fill.binding
 	m = st.reading(m)
 	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
 	if m != st.mode && st.fill.bound != nil {
 		return false // names of variables may read in another way
 	}
-	return b.Column == was.Column && b.key == was.key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional && b.ticket == was.ticket && b.form == was.form && b.required == was.required &&
+	return b.Column == was.Column && b.Key == was.Key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional && b.Ticket == was.Ticket && b.Form == was.Form && b.Required == was.Required &&
 		(st.listed || slices.Equal(b.Columns, was.Columns)) &&
 		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
 }
@@ -231,7 +232,7 @@ func (f *filler) openRows(st *statement, p *fillPlan, params []wire.Param) error
 		case parser.Open:
 			p.open++
 		case parser.Unknown:
-			return unsupported("a value of this type, or sent by COM_STMT_SEND_LONG_DATA, for '"+p.binding.Column+"'", p.binding.Table,
+			return catalog.Unsupported("a value of this type, or sent by COM_STMT_SEND_LONG_DATA, for '"+p.binding.Column+"'", p.binding.Table,
 				"bind the id as an integer")
 		}
 		p.noteExplicit(v)
@@ -241,11 +242,11 @@ func (f *filler) openRows(st *statement, p *fillPlan, params []wire.Param) error
 
 // decide gives what a row says of its id in an execution with these parameters.
 func (f *filler) decide(p *fillPlan, slot parser.Slot, params []wire.Param) parser.Slot {
-	mode := p.binding.mode(f.state.mode)
+	mode := p.binding.Mode(f.state.mode)
 	if slot.State == parser.Param {
 		slot = slotOf(&params[slot.Param], mode, p.ignore)
 	}
-	return p.binding.judge(slot, mode.Strict && !p.ignore)
+	return p.binding.Judge(slot, mode.Strict && !p.ignore)
 }
 
 // executeFill sends the execution of the statement that fits: the client's own
@@ -299,15 +300,15 @@ func (f *filler) beforeExecute(st *statement, p *fillPlan) error {
 func (x *executor) settleExecute(st *statement, p *fillPlan) error {
 	switch {
 	case p.rewrites():
-		return x.settleFill(p, target{st.schema, st.table})
+		return x.settleFill(p, catalog.TableName{Schema: st.schema, Table: st.table})
 	case p.reports():
-		err := x.settleExplicit(p, target{st.schema, st.table})
+		err := x.settleExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
 		if !p.wrap {
 			x.after(st.effect)
 		}
 		return err
 	case p.tells():
-		err := x.settleExplicit(p, target{st.schema, st.table})
+		err := x.settleExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
 		x.after(st.effect)
 		return err
 	}
@@ -337,7 +338,7 @@ func (f *filler) fillParams(st *statement, p *fillPlan, params []wire.Param) ([]
 }
 
 // ownOfParams gives the own ids of an execution with these parameters.
-func (f *filler) ownOfParams(st *statement, b *Binding, ignore bool, params []wire.Param) eachOwn {
+func (f *filler) ownOfParams(st *statement, b *catalog.Binding, ignore bool, params []wire.Param) eachOwn {
 	return func(first, last int64, yield func(int64)) {
 		p := fillPlan{binding: b, ignore: ignore}
 		slots := make([]parser.Slot, len(st.slots))

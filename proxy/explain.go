@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
@@ -127,10 +128,10 @@ func (e *explanation) binding(p *fillPlan) {
 	e.add("table", "%s", p.binding.Table)
 	e.add("column", "%s", p.binding.Column)
 	switch b := p.binding; {
-	case b.generator != nil:
-		e.add("generator", "%s (%s)", nameInKeyspace(b.Sequence), b.generator.Type)
-	case b.key.name != "":
-		e.add("sequence", "%s, for each value of %s", nameInKeyspace(b.Sequence), b.key.name)
+	case b.Generator != nil:
+		e.add("generator", "%s (%s)", nameInKeyspace(b.Sequence), b.Generator.Type)
+	case b.Key.Name != "":
+		e.add("sequence", "%s, for each value of %s", nameInKeyspace(b.Sequence), b.Key.Name)
 	default:
 		e.add("sequence", "%s", nameInKeyspace(b.Sequence))
 	}
@@ -145,7 +146,7 @@ func nameInKeyspace(n sequence.Name) string {
 }
 
 // text adds the text that a keyspace's server gets.
-func (e *explanation) text(k *Keyspace, sql []byte) {
+func (e *explanation) text(k *catalog.Keyspace, sql []byte) {
 	name := k.String()
 	if name == "" {
 		name = "server"
@@ -155,7 +156,7 @@ func (e *explanation) text(k *Keyspace, sql []byte) {
 
 // ownIDs adds what becomes of ids that the statement brings along.
 func (e *explanation) ownIDs(p *fillPlan) {
-	if p.binding.OnExplicit != ExplicitIgnore && p.binding.key.name == "" {
+	if p.binding.OnExplicit != catalog.ExplicitIgnore && p.binding.Key.Name == "" {
 		e.add("ids", "its own; the sequence is moved past them once the server has stored them")
 		return
 	}
@@ -307,7 +308,7 @@ func (x *executor) explainPrepared(sql []byte) (e explanation, err error) {
 		return e, nil
 	case st.query != nil:
 		e.add("plan", "fill from query")
-	case st.fill.binding.ticket:
+	case st.fill.binding.Ticket:
 		e.add("plan", "ticket")
 		e.binding(st.fill)
 		return e, nil

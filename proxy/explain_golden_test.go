@@ -127,10 +127,10 @@ func planSession(t *testing.T, keyspace string, mariaDB bool) *session {
 	}, sequence.Config{Logger: log})
 	db := sql.OpenDB(noServer{})
 	t.Cleanup(func() { _ = db.Close() })
-	shop := &Keyspace{Name: "shop", Database: "shop", DB: db, Backend: &backend.Backend{Addr: "shop"}}
-	cfg := Config{Keyspaces: map[string]*Keyspace{"shop": shop}, Default: "shop", Sequences: sequences, Logger: log,
+	shop := &catalog.Keyspace{Name: "shop", Database: "shop", DB: db, Backend: &backend.Backend{Addr: "shop"}}
+	cfg := Config{Keyspaces: map[string]*catalog.Keyspace{"shop": shop}, Default: "shop", Sequences: sequences, Logger: log,
 		Generators: generate.New(generate.Config{Workers: generate.StaticWorkers(1, "", worker.Config{})})}
-	databases := map[*Keyspace]string{shop: "shop"}
+	databases := map[*catalog.Keyspace]string{shop: "shop"}
 	if keyspace != "convention" {
 		data, err := os.ReadFile(filepath.Join(statementPlans, "vschema.json"))
 		if err != nil {
@@ -145,12 +145,12 @@ func planSession(t *testing.T, keyspace string, mariaDB bool) *session {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var shards []*Keyspace
+		var shards []*catalog.Keyspace
 		for i := range layout.Len() {
-			shard := &Keyspace{Name: "customer", Shard: layout.Name(i), Database: fmt.Sprintf("customer_%d", i), DB: db, Backend: &backend.Backend{Addr: layout.Name(i)}}
+			shard := &catalog.Keyspace{Name: "customer", Shard: layout.Name(i), Database: fmt.Sprintf("customer_%d", i), DB: db, Backend: &backend.Backend{Addr: layout.Name(i)}}
 			shards, databases[shard] = append(shards, shard), "customer"
 		}
-		cfg.Keyspaces["customer"] = Sharded(layout, shards)
+		cfg.Keyspaces["customer"] = catalog.Sharded(layout, shards)
 	}
 	srv, err := New(cfg)
 	if err != nil {
@@ -162,9 +162,10 @@ func planSession(t *testing.T, keyspace string, mariaDB bool) *session {
 		}
 	})
 	asked := time.Now()
-	srv.catalog.now = func() time.Time { return asked }
+	srv.catalog = catalog.NewCache(catalog.CacheConfig{Keyspaces: cfg.Keyspaces, VSchema: cfg.VSchema, Generators: cfg.Generators, Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return asked }})
 	for k, database := range databases {
-		knowTables(t, srv.catalog, k, planTables[database], asked)
+		knowTables(t, srv.catalog, k, planTables[database])
 	}
 	srv.cfg.Keyspaces["main"] = shop // as which fakeSession knows the session's own
 	s, _, _ := fakeSession(t, srv, mysql.CLIENT_PROTOCOL_41|mysql.CLIENT_DEPRECATE_EOF, mariaDB, 1, nil)
@@ -184,22 +185,24 @@ func planSession(t *testing.T, keyspace string, mariaDB bool) *session {
 }
 
 // knowTables has the catalog know tables of a keyspace, each with a sequence beside it in shop.
-func knowTables(t *testing.T, c *tableCache, k *Keyspace, tables map[string][]catalog.Column, asked time.Time) {
+func knowTables(t *testing.T, c *catalog.Cache, k *catalog.Keyspace, tables map[string][]catalog.Column) {
 	t.Helper()
-	counter := catalog.Table{Exists: true, Kind: "BASE TABLE", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id"}, {Name: "next_id"}, {Name: "cache"}}}
-	for name, columns := range tables {
-		e := &catalogEntry{asked: asked, table: catalog.Table{Exists: true, Name: name, Kind: "BASE TABLE", Engine: "InnoDB", Columns: columns}}
-		e.key, e.keyspace = catalogKey{k.String(), k.Database, name}, k
-		if name == "users" {
-			e.sequence = counter
-		}
-		if err := c.bind(t.Context(), e, k, k.Database, name); err != nil {
+	counter := catalog.Table{Exists: true, Name: "users_seq", Kind: "BASE TABLE", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id"}, {Name: "next_id"}, {Name: "cache"}}}
+	learn := func(table, sequence catalog.Table) {
+		if err := c.Learn(t.Context(), k, table, sequence); err != nil {
 			t.Fatal(err)
 		}
-		c.entries[e.key] = e
+	}
+	for name, columns := range tables {
+		table := catalog.Table{Exists: true, Name: name, Kind: "BASE TABLE", Engine: "InnoDB", Columns: columns}
+		if name == "users" {
+			learn(table, counter)
+		} else {
+			learn(table, catalog.Table{})
+		}
 	}
 	if k.Shard == "" {
-		c.entries[catalogKey{k.String(), k.Database, "users_seq"}] = &catalogEntry{asked: asked, table: counter}
+		learn(counter, catalog.Table{})
 	}
 }
 

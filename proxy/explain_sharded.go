@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/route"
 )
@@ -73,7 +74,7 @@ func (r *router) explain(sql []byte, m parser.Mode) (e explanation, err error) {
 }
 
 // explainAt shows a statement that one server runs as it does for a session of its own.
-func (r *router) explainAt(k *Keyspace, sql []byte) (explanation, error) {
+func (r *router) explainAt(k *catalog.Keyspace, sql []byte) (explanation, error) {
 	conn, err := r.anyShard(k, r.connectedConn)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (r *router) explainTables(p *routedStatement) (e explanation, err error) {
 		e.add(r.shards()[0].String(), "%s", p.sql)
 		return e, nil
 	}
-	var shards []*Keyspace
+	var shards []*catalog.Keyspace
 	for _, index := range p.shards {
 		shards = append(shards, k.Shards[index])
 	}

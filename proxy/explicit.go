@@ -5,24 +5,13 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-)
 
-// ExplicitPolicy is what becomes of an id that a client wrote itself into a
-// column that a sequence fills.
-type ExplicitPolicy string
-
-// The policies. A native AUTO_INCREMENT column goes on above such an id, as
-// ExplicitAdvance does; Vitess's sequences do not learn of it, as with
-// ExplicitIgnore.
-const (
-	ExplicitIgnore  ExplicitPolicy = "ignore"
-	ExplicitWarn    ExplicitPolicy = "warn" // an id above the sequence is logged
-	ExplicitAdvance ExplicitPolicy = "advance"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // movesAhead reports whether the sequence learns of the statement's own ids.
 func (p *fillPlan) movesAhead() bool {
-	return p.tells() && p.binding.OnExplicit == ExplicitAdvance
+	return p.tells() && p.binding.OnExplicit == catalog.ExplicitAdvance
 }
 
 // explicitWarnings logs ids above a table's sequence, once a minute per table.
@@ -36,7 +25,7 @@ type explicitWarnings struct {
 
 const explicitWarningPause = time.Minute
 
-func (w *explicitWarnings) warn(b *Binding, id int64) {
+func (w *explicitWarnings) warn(b *catalog.Binding, id int64) {
 	if !w.due(b.Sequence.String()+" "+b.Table, time.Now()) {
 		return
 	}

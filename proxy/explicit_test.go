@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
 
@@ -85,7 +85,7 @@ func TestExplicitIDRaisesTheRow(t *testing.T) {
 // on_explicit_id: ignore leaves the sequence alone, as Vitess does; warn does so
 // too.
 func TestExplicitIDIgnored(t *testing.T) {
-	for _, policy := range []proxy.ExplicitPolicy{proxy.ExplicitIgnore, proxy.ExplicitWarn} {
+	for _, policy := range []catalog.ExplicitPolicy{catalog.ExplicitIgnore, catalog.ExplicitWarn} {
 		t.Run(string(policy), func(t *testing.T) {
 			servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 				g := newGate(t, s, gateOptions{onExplicit: policy})
@@ -97,7 +97,7 @@ func TestExplicitIDIgnored(t *testing.T) {
 					t.Errorf("the sequence at the client's own id: got %v, want error 1062", err)
 				}
 				exec(t, c, "INSERT INTO t (id, v) VALUES (50, 5)")
-				if got, want := g.logged("brought an id above"), policy == proxy.ExplicitWarn; got != want {
+				if got, want := g.logged("brought an id above"), policy == catalog.ExplicitWarn; got != want {
 					t.Errorf("a warning in the log: %v, want %v", got, want)
 				}
 			})

@@ -22,6 +22,7 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/handshake"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
@@ -327,7 +328,7 @@ func (fakeCatalog) Begin() (driver.Tx, error)                      { return nil,
 func (fakeCatalog) Close() error                                   { return nil }
 
 func (fakeCatalog) QueryContext(_ context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if strings.Contains(query, incrementVariable) {
+	if strings.Contains(query, catalog.IncrementVariable) {
 		return &fakeRows{[][]driver.Value{{int64(1)}}, 1}, nil
 	}
 	columns := map[string][][2]string{
@@ -384,9 +385,9 @@ func fakeServer(tb testing.TB) *Server {
 	store := sequencetest.NewStore(1, 1000)
 	sequences := sequence.NewRegistry(func(sequence.Name) (sequence.Settings, error) { return sequence.Settings{Store: store}, nil },
 		sequence.Config{Timeout: 5 * time.Second, Logger: log})
-	keyspace := &Keyspace{Name: "main", Database: "main", DB: sql.OpenDB(fakeCatalog{}), Backend: &backend.Backend{}}
+	keyspace := &catalog.Keyspace{Name: "main", Database: "main", DB: sql.OpenDB(fakeCatalog{}), Backend: &backend.Backend{}}
 	tb.Cleanup(func() { _ = keyspace.DB.Close() })
-	srv, err := New(Config{Keyspaces: map[string]*Keyspace{"main": keyspace}, Default: "main", Sequences: sequences, Logger: log})
+	srv, err := New(Config{Keyspaces: map[string]*catalog.Keyspace{"main": keyspace}, Default: "main", Sequences: sequences, Logger: log})
 	if err != nil {
 		tb.Fatal(err)
 	}

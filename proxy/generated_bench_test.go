@@ -26,7 +26,10 @@ func BenchmarkPlanGenerated(b *testing.B) {
 			b.Run(fmt.Sprintf("rows=%d/%s", n, from), func(b *testing.B) {
 				s := insertSession(b)
 				s.srv.cfg.Generators = generate.New(generate.Config{})
-				binding := s.srv.catalog.entries[catalogKey{"main", "d", "orders"}].binding
+				binding, err := s.srv.catalog.Binding(b.Context(), s.keyspace, "d", "orders")
+				if err != nil {
+					b.Fatal(err)
+				}
 				switch from {
 				case "sequence":
 				case "snowflake":
@@ -34,9 +37,9 @@ func BenchmarkPlanGenerated(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					binding.generator, binding.numbers = flake, numbers
+					binding.Generator, binding.Numbers = flake, numbers
 				default:
-					binding.generator, binding.form = &vschema.Generator{Type: vschema.GeneratorType(from)}, generate.Dashed
+					binding.Generator, binding.Form = &vschema.Generator{Type: vschema.GeneratorType(from)}, generate.Dashed
 				}
 				b.ReportAllocs()
 				for b.Loop() {

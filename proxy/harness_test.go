@@ -26,6 +26,7 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
@@ -50,11 +51,11 @@ type gateOptions struct {
 	strategy    string // of refills; for_update when empty
 	via         string // the address at which sessions reach the server; its own when empty
 	users       []proxy.User
-	more        map[string]*proxy.Keyspace // beside main
+	more        map[string]*catalog.Keyspace // beside main
 	tlsMode     backend.TLSMode
 	database    string
 	sequence    sequence.Config
-	onExplicit  proxy.ExplicitPolicy // advance when empty
+	onExplicit  catalog.ExplicitPolicy // advance when empty
 	keyed       func(sequence.Name) (*keyed.Sequence, error)
 	timeout     time.Duration       // for stalled clients and servers; the defaults when 0
 	configure   func(*proxy.Config) // sets what else a test needs
@@ -97,7 +98,7 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 		users = []proxy.User{{Name: gateUser, Password: gatePassword}}
 	}
 	cfg := proxy.Config{
-		Keyspaces: map[string]*proxy.Keyspace{"main": {
+		Keyspaces: map[string]*catalog.Keyspace{"main": {
 			Name: "main", Database: o.database, DB: pool,
 			Backend: &backend.Backend{Network: dsn.Net, Addr: cmp.Or(o.via, dsn.Addr), User: dsn.User, Password: dsn.Passwd, TLS: o.tlsMode},
 		}},
@@ -107,7 +108,7 @@ func newGate(t testing.TB, s *servertest.Server, o gateOptions) *gate {
 	}
 	maps.Copy(cfg.Keyspaces, o.more)
 	if o.onExplicit != "" {
-		cfg.OnExplicitID = func(string, string) proxy.ExplicitPolicy { return o.onExplicit }
+		cfg.OnExplicitID = func(string, string) catalog.ExplicitPolicy { return o.onExplicit }
 	}
 	if o.vschema != "" {
 		if cfg.VSchema, err = vschema.Load("vschema.json", []byte(o.vschema)); err != nil {

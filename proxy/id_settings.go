@@ -2,18 +2,14 @@ package proxy
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
-	"github.com/seqgate/seqgate/sequence"
 )
 
 // idSettings are the session's variables by which a server makes ids itself.
@@ -25,9 +21,6 @@ type idSettings struct {
 	forced    int64 // insert_id, which the next statement takes that makes an id; 0 for none
 }
 
-// incrementVariable is the distance between the ids of one statement.
-const incrementVariable = "auto_increment_increment"
-
 // maxIncrement bounds that distance: ids in between are gaps, also those of a statement
 // that the server refuses.
 const maxIncrement = 256
@@ -35,7 +28,7 @@ const maxIncrement = 256
 // readIDSettings reads what the server answered.
 func readIDSettings(increment, forced string) (ids idSettings, err error) {
 	if ids.increment, err = strconv.ParseInt(increment, 10, 64); err != nil {
-		return ids, fmt.Errorf("read @@%s: %w", incrementVariable, err)
+		return ids, fmt.Errorf("read @@%s: %w", catalog.IncrementVariable, err)
 	}
 	n, err := strconv.ParseUint(forced, 10, 64)
 	if err != nil {
@@ -54,17 +47,17 @@ func (p *fillPlan) span() int64 { return (p.open-1)*p.stride() + 1 }
 // spread has the ids of a statement with several lie as far apart as native ones do in
 // this session: clients work them out from the first one.
 func (f *filler) spread(p *fillPlan) (err error) {
-	if p.open < 2 || p.binding.key.name != "" {
+	if p.open < 2 || p.binding.Key.Name != "" {
 		return nil
 	}
 	if p.step == 0 {
 		p.step = f.state.ids.increment
 	}
 	if p.step == 0 {
-		p.step, err = f.srv.catalog.increments.of(f.ctx, f.keyspace)
+		p.step, err = f.srv.catalog.Increment(f.ctx, f.keyspace)
 	}
 	if err == nil && p.step > maxIncrement {
-		return unsupported(fmt.Sprintf("several rows with an %s of %d", incrementVariable, p.step), p.binding.Table,
+		return catalog.Unsupported(fmt.Sprintf("several rows with an %s of %d", catalog.IncrementVariable, p.step), p.binding.Table,
 			fmt.Sprintf("set it to at most %d, or insert the rows one by one", maxIncrement))
 	}
 	return err
@@ -100,7 +93,7 @@ func (f *filler) useUpInsertID(p *fillPlan) error {
 	err := f.quietly("CREATE TEMPORARY TABLE " + table + " (i BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY) SELECT NULL AS i")
 	var refused *wire.ServerError
 	if errors.As(err, &refused) {
-		return unsupported("SET insert_id in a session that cannot make a temporary table ("+refused.Text()+"),", p.binding.Table,
+		return catalog.Unsupported("SET insert_id in a session that cannot make a temporary table ("+refused.Text()+"),", p.binding.Table,
 			"grant CREATE TEMPORARY TABLES, or write the id into the statement")
 	}
 	if err != nil {
@@ -122,59 +115,17 @@ func (p *fillPlan) noteForced() {
 	p.lowest, p.highest = min(p.lowest, p.first), max(p.highest, last)
 }
 
-// increments are the servers' own settings of the distance, as sessions get them that do
-// not set it.
-type increments struct {
-	mu    sync.Mutex
-	known map[*Keyspace]knownIncrement
-}
-
-type knownIncrement struct {
-	value int64
-	asked time.Time
-}
-
-// of gives the distance on a keyspace's server, at most a second old.
-func (i *increments) of(ctx context.Context, k *Keyspace) (int64, error) {
-	i.mu.Lock()
-	known, ok := i.known[k]
-	i.mu.Unlock()
-	if ok && time.Since(known.asked) < catalogFresh {
-		return known.value, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
-	defer cancel()
-	asked := time.Now()
-	var n int64
-	if err := k.DB.QueryRowContext(ctx, "SELECT @@global."+incrementVariable).Scan(&n); err != nil {
-		if ok {
-			return known.value, nil // the server is away: its settings hold as long
-		}
-		if sequence.IsTemporary(err) {
-			err = fmt.Errorf("%w: %w", sequence.ErrUnavailable, err)
-		}
-		return 0, fmt.Errorf("ask the server for its %s: %w", incrementVariable, err)
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.known == nil {
-		i.known = make(map[*Keyspace]knownIncrement)
-	}
-	i.known[k] = knownIncrement{n, asked}
-	return n, nil
-}
-
 // increment gives the distance in a session in front of shards.
-func (r *router) increment(shards []*Keyspace) (n int64, err error) {
-	if _, changed := r.settings.changed[incrementVariable]; changed {
+func (r *router) increment(shards []*catalog.Keyspace) (n int64, err error) {
+	if _, changed := r.settings.changed[catalog.IncrementVariable]; changed {
 		if err := r.settings.settle(); err != nil {
 			return 0, err
 		}
 	}
-	held, ok := r.settings.held[incrementVariable]
+	held, ok := r.settings.held[catalog.IncrementVariable]
 	if !ok {
 		for _, shard := range shards[:min(len(shards), 3)] { // the first may be away
-			if n, err = r.s.srv.catalog.increments.of(r.s.ctx, shard); err == nil {
+			if n, err = r.s.srv.catalog.Increment(r.s.ctx, shard); err == nil {
 				break
 			}
 		}
@@ -183,7 +134,7 @@ func (r *router) increment(shards []*Keyspace) (n int64, err error) {
 	_, value, _ := strings.Cut(held.text, "=")
 	numbers := numbersIn([]byte(value)) // which may stand in a CAST
 	if len(numbers) != 1 {
-		return 0, fmt.Errorf("the session's %s cannot be read from %q", incrementVariable, held.text)
+		return 0, fmt.Errorf("the session's %s cannot be read from %q", catalog.IncrementVariable, held.text)
 	}
 	return int64(numbers[0]), nil
 }

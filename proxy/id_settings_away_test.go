@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	_ "github.com/go-sql-driver/mysql"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // A server that is away before it was asked for the distance of its ids is told as one that gives none in time, and as no bug.
@@ -15,8 +16,7 @@ func TestIncrementOfAServerThatIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	var known increments
-	if _, err = known.of(t.Context(), &Keyspace{DB: db}); err == nil {
+	if _, err = catalog.NewCache(catalog.CacheConfig{}).Increment(t.Context(), &catalog.Keyspace{DB: db}); err == nil {
 		t.Fatal("a server that is away has answered")
 	}
 	if got := clientError(err); got.Code != mysql.ER_LOCK_WAIT_TIMEOUT {

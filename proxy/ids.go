@@ -110,7 +110,7 @@ func (s *Server) declaredIDs(v *vschema.VSchema, keyspace, table string) *IDs {
 	if !ok {
 		return nil
 	}
-	i := &IDs{Keyspace: keyspace, Name: table, server: s, sequence: s.catalog.sequenceName(keyspace, table)}
+	i := &IDs{Keyspace: keyspace, Name: table, server: s, sequence: s.catalog.SequenceName(keyspace, table)}
 	if g, ok := declared.Generator(table); ok {
 		i.generator, i.Type = g, g.Type
 		return i
@@ -128,11 +128,11 @@ func (s *Server) undeclaredIDs(ctx context.Context, keyspace, table string) (*ID
 	if k.Shards != nil {
 		return nil, nil
 	}
-	e, err := s.catalog.lookup(ctx, k, k.Database, table)
-	if err != nil || !e.table.LooksLikeSequence() {
+	e, err := s.catalog.Lookup(ctx, k, k.Database, table)
+	if err != nil || !e.Table.LooksLikeSequence() {
 		return nil, err
 	}
-	return &IDs{Keyspace: keyspace, Name: table, server: s, sequence: s.catalog.sequenceName(keyspace, table)}, nil
+	return &IDs{Keyspace: keyspace, Name: table, server: s, sequence: s.catalog.SequenceName(keyspace, table)}, nil
 }
 
 // AllIDs gives what the vschema names and what was used already, by name.

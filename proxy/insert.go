@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -46,7 +47,7 @@ func (f *filler) planRead(p plan, sql []byte, prepared bool) (plan, error) {
 	}
 	if f.insert.FromQuery() {
 		if readsDiagnostics(sql) { // the count is a statement of its own
-			return p, unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in INSERT ... SELECT", b.Table, "read it with SELECT first")
+			return p, catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in INSERT ... SELECT", b.Table, "read it with SELECT first")
 		}
 		return f.planQuery(p, b, prepared)
 	}
@@ -54,7 +55,7 @@ func (f *filler) planRead(p plan, sql []byte, prepared bool) (plan, error) {
 }
 
 // planValues judges the rows of the INSERT ... VALUES or SET in s.insert.
-func (f *filler) planValues(p plan, sql []byte, b *Binding, prepared bool) (plan, error) {
+func (f *filler) planValues(p plan, sql []byte, b *catalog.Binding, prepared bool) (plan, error) {
 	keys, err := f.readRows(sql, b, prepared)
 	if errors.Is(err, parser.ErrServerRefuses) && !f.insert.HasColumns {
 		// Counted by the columns that are known here: they may have changed.
@@ -75,7 +76,7 @@ func (f *filler) planValues(p plan, sql []byte, b *Binding, prepared bool) (plan
 	if err != nil {
 		return p, err
 	}
-	if p.fill, err = newFillPlan(&f.insert, b, f.slots, b.mode(f.state.mode)); err != nil {
+	if p.fill, err = newFillPlan(&f.insert, b, f.slots, b.Mode(f.state.mode)); err != nil {
 		return p, err
 	}
 	p.fill.foundRows, p.fill.keys, p.fill.variables = f.has(mysql.CLIENT_FOUND_ROWS), keys, variables
@@ -107,7 +108,7 @@ func (f *filler) kindOfFill(p *fillPlan, e effect) (planKind, effect) {
 // readRows reads what each row of the INSERT in s.insert says of its id, into
 // s.slots, and of its key where the sequence has keys. Of a text that leaves the id
 // out there are no slots.
-func (f *filler) readRows(sql []byte, b *Binding, prepared bool) (keys []parser.Key, err error) {
+func (f *filler) readRows(sql []byte, b *catalog.Binding, prepared bool) (keys []parser.Key, err error) {
 	if keys, err = f.planKeys(sql, b); err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (f *filler) readRows(sql []byte, b *Binding, prepared bool) (keys []parser.
 }
 
 // bindAnew looks the statement's table up at the server, not in the cache.
-func (f *filler) bindAnew() (*Binding, error) {
+func (f *filler) bindAnew() (*catalog.Binding, error) {
 	f.srv.catalog.Forget()
 	return f.binding(f.insert.Schema, f.insert.Table)
 }
@@ -143,7 +144,7 @@ func (f *filler) planWithoutProbe(p plan, sql []byte) (plan, error) {
 	}
 	b, err := f.binding(f.insert.Schema, f.insert.Table)
 	if b != nil {
-		err = unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in an INSERT before it knows the session", b.Table,
+		err = catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in an INSERT before it knows the session", b.Table,
 			"read it with SELECT first")
 	}
 	return p, err
@@ -155,9 +156,9 @@ func (f *filler) effectOfFill(p *fillPlan) effect {
 	switch {
 	case p.wrap:
 		return 0
-	case p.binding.form != 0 && p.binding.counts:
+	case p.binding.Form != 0 && p.binding.Counts:
 		return mayLook | mayChangeLastID
-	case p.binding.form != 0:
+	case p.binding.Form != 0:
 		return effectOfExplicit(&f.insert)
 	}
 	return mayLook
@@ -174,16 +175,16 @@ func effectOfExplicit(stmt *parser.InsertStmt) effect {
 
 // parseInsert reads an INSERT into s.insert and gives its table's binding, nil
 // when the statement goes to the server as it is.
-func (f *filler) parseInsert(sql []byte) (*Binding, error) {
+func (f *filler) parseInsert(sql []byte) (*catalog.Binding, error) {
 	if err := f.insert.ParseTarget(sql, f.state.mode); err == nil {
 		b, err := f.binding(f.insert.Schema, f.insert.Table)
 		if b == nil || err != nil {
 			return nil, err // the rows of a table without a sequence are never looked at
 		}
-		if err := f.insert.ParseFor(sql, b.mode(f.state.mode), b.Column, b.Columns); err == nil {
+		if err := f.insert.ParseFor(sql, b.Mode(f.state.mode), b.Column, b.Columns); err == nil {
 			return b, nil
 		}
-		if err := f.insert.ParseQuery(sql, b.mode(f.state.mode)); err == nil {
+		if err := f.insert.ParseQuery(sql, b.Mode(f.state.mode)); err == nil {
 			return b, nil
 		} else if f.insert.FromQuery() {
 			return nil, refuseForm(err, b.Table)
@@ -217,7 +218,7 @@ func refuseForm(err error, table string) error {
 	if errors.As(err, &known) {
 		form = known.Form
 	}
-	return unsupported(form, table, "use INSERT or REPLACE ... VALUES or SET with a column list")
+	return catalog.Unsupported(form, table, "use INSERT or REPLACE ... VALUES or SET with a column list")
 }
 
 // fillText takes ids for the statement in s.insert and appends its text, filled,
@@ -274,7 +275,7 @@ func (f *filler) takeIDs(p *fillPlan, open func(row int) bool, params []wire.Par
 
 // takeEach is takeIDs where at least one row is open.
 func (f *filler) takeEach(p *fillPlan, open func(row int) bool, params []wire.Param) (err error) {
-	if p.binding.form != 0 {
+	if p.binding.Form != 0 {
 		return f.takeTexts(p)
 	}
 	if f.state.ids.forced != 0 || p.forced != 0 {
@@ -284,9 +285,9 @@ func (f *filler) takeEach(p *fillPlan, open func(row int) bool, params []wire.Pa
 		return err
 	}
 	switch {
-	case p.binding.numbers != nil && !p.fromQuery:
+	case p.binding.Numbers != nil && !p.fromQuery:
 		return f.takeNumbers(p)
-	case p.binding.key.name == "":
+	case p.binding.Key.Name == "":
 		return f.takeBlock(p)
 	}
 	keys, err := f.openKeys(p.binding, p.keys, open, params)
@@ -300,7 +301,7 @@ func (f *filler) takeEach(p *fillPlan, open func(row int) bool, params []wire.Pa
 }
 
 // next takes a block of n ids, all of which the column can hold.
-func (f *filler) next(b *Binding, n int64) (int64, error) {
+func (f *filler) next(b *catalog.Binding, n int64) (int64, error) {
 	ids, err := f.nextRange(b, n)
 	if err != nil {
 		return 0, err
@@ -311,9 +312,9 @@ func (f *filler) next(b *Binding, n int64) (int64, error) {
 	return ids.First, nil
 }
 
-func (f *filler) nextRange(b *Binding, n int64) (sequence.Range, error) {
-	if b.numbers != nil {
-		return b.numbers.Next(f.spanContext(), n)
+func (f *filler) nextRange(b *catalog.Binding, n int64) (sequence.Range, error) {
+	if b.Numbers != nil {
+		return b.Numbers.Next(f.spanContext(), n)
 	}
 	seq, err := f.srv.cfg.Sequences.Get(b.Sequence)
 	if err != nil {
@@ -332,7 +333,7 @@ func (s *Server) discard(name sequence.Name, err error) {
 	}
 }
 
-func columnFull(b *Binding, id int64) error {
+func columnFull(b *catalog.Binding, id int64) error {
 	return mysql.NewError(mysql.ER_AUTOINC_READ_FAILED, fmt.Sprintf(
 		"the next id %d of sequence %s is past the largest that column '%s' of table '%s' holds (%d); widen the column",
 		id, b.Sequence, b.Column, b.Table, b.Max))
@@ -354,8 +355,8 @@ func appendID(dst []byte, id int64, wrap bool) []byte {
 
 // settleFill reads the server's answer to a filled statement and tells the
 // client what a native AUTO_INCREMENT column would have.
-func (x *executor) settleFill(p *fillPlan, t target) error {
-	if p.binding.form != 0 {
+func (x *executor) settleFill(p *fillPlan, t catalog.TableName) error {
+	if p.binding.Form != 0 {
 		return x.settleTexts(p)
 	}
 	if p.returning && x.answersRows() {
@@ -378,7 +379,7 @@ func (x *executor) settleFill(p *fillPlan, t target) error {
 }
 
 // tellInserted puts into an OK packet the insert id that a native column tells.
-func (f *filler) tellInserted(p *fillPlan, t target, ok *wire.OK) {
+func (f *filler) tellInserted(p *fillPlan, t catalog.TableName, ok *wire.OK) {
 	o := outcome{affected: ok.AffectedRows, reported: ok.InsertID, first: uint64(p.first)}
 	var inserted uint64
 	if p.needsProbe(o) {
@@ -411,15 +412,15 @@ func (f *filler) askUpdated(p *fillPlan, o outcome) uint64 {
 // settleText reads the answer to a statement whose text was rewritten.
 func (x *executor) settleText(p *fillPlan) error {
 	if p.rewrites() {
-		return x.settleFill(p, target{x.insertSchema(), x.insert.Table})
+		return x.settleFill(p, catalog.TableName{Schema: x.insertSchema(), Table: x.insert.Table})
 	}
-	return x.settleExplicit(p, target{x.insertSchema(), x.insert.Table})
+	return x.settleExplicit(p, catalog.TableName{Schema: x.insertSchema(), Table: x.insert.Table})
 }
 
 // settleExplicit reads the answer to a statement with ids of its own. On a column
 // without AUTO_INCREMENT the OK packet is made to tell the last one, as on a
 // column with it.
-func (x *executor) settleExplicit(p *fillPlan, t target) error {
+func (x *executor) settleExplicit(p *fillPlan, t catalog.TableName) error {
 	if p.returning && x.answersRows() {
 		return x.relayReturning(p, t)
 	}
@@ -480,7 +481,7 @@ func (x *executor) replyOK(ok wire.OK) error {
 // another session, as behind an ALTER TABLE that waits for this one, from within, and so
 // in front of a cluster, where outside may be another node.
 // rows is what ROW_COUNT() gives behind the statement.
-func (f *filler) probe(p *fillPlan, t target, rows int64) uint64 {
+func (f *filler) probe(p *fillPlan, t catalog.TableName, rows int64) uint64 {
 	limit := time.Second
 	if f.hasTransaction() {
 		limit = 100 * time.Millisecond
@@ -490,7 +491,7 @@ func (f *filler) probe(p *fillPlan, t target, rows int64) uint64 {
 	err := errOtherServer
 	if !f.srv.clusters.has(ctx, f.keyspace) {
 		var id uint64
-		if id, err = f.srv.catalog.firstPresent(ctx, f.keyspace, t, p); err == nil || f.ctx.Err() != nil {
+		if id, err = firstPresent(ctx, f.keyspace, t, p); err == nil || f.ctx.Err() != nil {
 			return id
 		}
 	}
@@ -501,9 +502,6 @@ func (f *filler) probe(p *fillPlan, t target, rows int64) uint64 {
 	}
 	return id
 }
-
-// target is the table that a statement writes to.
-type target struct{ schema, table string }
 
 func (f *filler) insertSchema() string {
 	if f.insert.Schema != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
@@ -18,16 +19,18 @@ func insertSession(tb testing.TB) *session {
 		return sequence.Settings{Store: sequencetest.NewStore(1<<40, 1<<30)}, nil
 	}, sequence.Config{})
 	tb.Cleanup(func() { _ = seqs.Close(context.Background()) })
-	k := &Keyspace{Name: "main", Database: "d"}
-	c := newTableCache(Config{Keyspaces: map[string]*Keyspace{"main": k}})
+	k := &catalog.Keyspace{Name: "main", Database: "d"}
 	asked := time.Now()
-	c.now = func() time.Time { return asked }
-	b := &Binding{Table: "orders", Column: "id", Transactional: true, Max: 1<<63 - 1, Columns: []string{"id", "customer", "name", "email", "price", "at"},
-		Sequence: sequence.Name{Keyspace: "main", Database: "d", Table: "orders_seq"}}
-	c.entries[catalogKey{"main", "d", "orders"}] = &catalogEntry{asked: asked, binding: b}
+	c := catalog.NewCache(catalog.CacheConfig{Keyspaces: map[string]*catalog.Keyspace{"main": k}, Now: func() time.Time { return asked }})
+	orders := catalog.Table{Exists: true, Name: "orders", Kind: "BASE TABLE", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id", Type: "bigint(20)", Key: "PRI"},
+		{Name: "customer"}, {Name: "name"}, {Name: "email"}, {Name: "price"}, {Name: "at"}}}
+	counter := catalog.Table{Exists: true, Name: "orders_seq", Columns: []catalog.Column{{Name: "id"}, {Name: "next_id"}, {Name: "cache"}}}
+	if err := c.Learn(context.Background(), k, orders, counter); err != nil {
+		tb.Fatal(err)
+	}
 	srv := &Server{catalog: c, cfg: Config{Sequences: seqs}}
 	return newSession(&clientConn{srv: srv, ctx: context.Background()}, &serverConn{srv: srv, ctx: context.Background(), keyspace: k,
-		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true}})
+		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true, ids: idSettings{increment: 1}}})
 }
 
 // BenchmarkPlanInsert is what an INSERT costs in seqgate beside the sockets: it is

@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -36,12 +37,12 @@ type insertQuery struct {
 const queryAttempts = 5
 
 // planQuery judges the INSERT ... SELECT that is read into s.insert.
-func (f *filler) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
-	if b.key.name != "" {
-		return p, unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
+func (f *filler) planQuery(p plan, b *catalog.Binding, prepared bool) (plan, error) {
+	if b.Key.Name != "" {
+		return p, catalog.Unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
 	}
-	if b.form != 0 {
-		return p, unsupported("INSERT ... SELECT with a generator of ids that are no numbers", b.Table, "give the ids in the query (UUID()), or read the rows, then INSERT ... VALUES")
+	if b.Form != 0 {
+		return p, catalog.Unsupported("INSERT ... SELECT with a generator of ids that are no numbers", b.Table, "give the ids in the query (UUID()), or read the rows, then INSERT ... VALUES")
 	}
 	err := f.insert.BindQuery(b.Column, b.Columns, f.srv.queryNames)
 	switch {
@@ -53,7 +54,7 @@ func (f *filler) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 		return p, nil // a ? in a text: the server's own syntax error
 	}
 	if f.insert.Returning {
-		return p, unsupported("INSERT ... SELECT ... RETURNING", b.Table, "leave RETURNING out, and read the rows from LAST_INSERT_ID() on")
+		return p, catalog.Unsupported("INSERT ... SELECT ... RETURNING", b.Table, "leave RETURNING out, and read the rows from LAST_INSERT_ID() on")
 	}
 	p.kind, p.effect = planQuery, 0
 	p.fill = fillPlan{binding: b, wrap: !f.insert.UsesLastInsertID, ignore: f.insert.Ignore, upsert: f.insert.OnDuplicate, replace: f.insert.Replace,
@@ -62,7 +63,7 @@ func (f *filler) planQuery(p plan, b *Binding, prepared bool) (plan, error) {
 }
 
 // insertFromQuery runs the statement and answers it.
-func (x *executor) insertFromQuery(q *insertQuery, t target) error {
+func (x *executor) insertFromQuery(q *insertQuery, t catalog.TableName) error {
 	if q.fill.upsert {
 		// A name that is ambiguous beside the query's own is not, once that is wrapped.
 		if err := x.explainQuery(q); err != nil {
@@ -84,7 +85,7 @@ func (x *executor) insertFromQuery(q *insertQuery, t target) error {
 			return x.settleQuery(q, t, ok, err)
 		}
 		if isInexact(err) {
-			return unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.binding.Column+"'", q.fill.binding.Table, "CAST it AS DECIMAL")
+			return catalog.Unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.binding.Column+"'", q.fill.binding.Table, "CAST it AS DECIMAL")
 		}
 		if !q.fill.binding.Transactional && x.insert.HasOwn() {
 			return mysql.NewError(mysql.ER_CHECKREAD, fmt.Sprintf(
@@ -167,7 +168,7 @@ func (f *filler) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, err
 
 // negativeOpen reports whether a negative id is stored as 0, and so is an open one.
 func (f *filler) negativeOpen(p *fillPlan) bool {
-	return p.binding.Unsigned && (!p.binding.mode(f.state.mode).Strict || p.ignore)
+	return p.binding.Unsigned && (!p.binding.Mode(f.state.mode).Strict || p.ignore)
 }
 
 // fillQuery sends the statement with its ids.
@@ -229,7 +230,7 @@ func (f *filler) overran(err error) bool {
 func isInexact(err error) bool { return strings.Contains(err.Error(), parser.QueryInexact) }
 
 // settleQuery answers the statement as a native AUTO_INCREMENT column does.
-func (x *executor) settleQuery(q *insertQuery, t target, ok wire.OK, err error) error {
+func (x *executor) settleQuery(q *insertQuery, t catalog.TableName, ok wire.OK, err error) error {
 	p := &q.fill
 	if err == nil {
 		p.rows = x.records(ok)
@@ -292,7 +293,7 @@ func (f *filler) queryError(q *insertQuery, err error) error {
 		return native
 	}
 	f.srv.catalog.Forget()
-	return unsupported("this INSERT ... SELECT, which fails once its query is wrapped (server error "+
+	return catalog.Unsupported("this INSERT ... SELECT, which fails once its query is wrapped (server error "+
 		fmt.Sprint(refused.Code())+": "+refused.Text()+"),", q.fill.binding.Table,
 		"refer in ON DUPLICATE KEY UPDATE to the table's own columns and VALUES() only, and leave HIGH_PRIORITY and SQL_ modifiers out")
 }
@@ -345,7 +346,7 @@ func (x *executor) executeQuery(st *statement, payload []byte, size int) error {
 	if err != nil {
 		return errors.Join(err, x.dropLong(st))
 	}
-	return x.insertFromQuery(&q, target{st.schema, st.table})
+	return x.insertFromQuery(&q, catalog.TableName{Schema: st.schema, Table: st.table})
 }
 
 // planExecution reads what an execution needs into q and s.insert.
@@ -353,9 +354,9 @@ func (f *filler) planExecution(st *statement, payload []byte, q *insertQuery) (e
 	b := st.fill.binding
 	switch {
 	case payload[0] == comStmtBulkExecute:
-		return unsupported("INSERT ... SELECT in COM_STMT_BULK_EXECUTE", b.Table, "execute it row by row (useBulkStmts=false)")
+		return catalog.Unsupported("INSERT ... SELECT in COM_STMT_BULK_EXECUTE", b.Table, "execute it row by row (useBulkStmts=false)")
 	case len(st.long) > 0:
-		return unsupported("INSERT ... SELECT with a value sent by COM_STMT_SEND_LONG_DATA", b.Table, "bind the value")
+		return catalog.Unsupported("INSERT ... SELECT with a value sent by COM_STMT_SEND_LONG_DATA", b.Table, "bind the value")
 	}
 	params, err := f.readExecute(st, payload)
 	if err != nil {
@@ -365,7 +366,7 @@ func (f *filler) planExecution(st *statement, payload []byte, q *insertQuery) (e
 		p.Value = bytes.Clone(p.Value) // the packet is gone when it is sent
 		q.params = append(q.params, p)
 	}
-	if err := f.insert.ParseQuery(st.query, b.mode(f.state.mode)); err != nil {
+	if err := f.insert.ParseQuery(st.query, b.Mode(f.state.mode)); err != nil {
 		return refuseForm(err, b.Table)
 	}
 	p, err := f.planQuery(plan{}, b, true)

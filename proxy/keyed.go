@@ -1,10 +1,8 @@
 package proxy
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -15,69 +13,20 @@ import (
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
-// keyColumn is the column that chooses the counter of a keyed sequence.
-type keyColumn struct {
-	name string // empty: the sequence counts the whole table
-	kind keyKind
-}
-
-type keyKind uint8
-
-const (
-	keyText keyKind = iota
-	keyInteger
-	keyBinary
-)
-
-// newKeyColumn judges a column by its type.
-func newKeyColumn(c *catalog.Column) (keyColumn, error) {
-	if c.IsInteger() {
-		return keyColumn{c.Name, keyInteger}, nil
-	}
-	switch kind, _, _ := strings.Cut(strings.ToLower(c.Type), "("); kind {
-	case "char", "varchar":
-		return keyColumn{c.Name, keyText}, nil
-	case "binary", "varbinary":
-		return keyColumn{c.Name, keyBinary}, nil
-	}
-	return keyColumn{}, fmt.Errorf("the key column '%s' is a %s; use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", c.Name, c.Type)
-}
-
-// bytes gives the key that a value of the column stands for, false when it is
-// not known what the server makes of it. Values that are stored as equal ones
-// must give equal keys, however they are written. In strict mode, which the
-// caller sees to, no value is stored cut off or otherwise changed.
-func (c keyColumn) bytes(k parser.Key) ([]byte, bool) {
-	switch {
-	case k.State != parser.Explicit, k.Hex && c.kind != keyBinary:
-		return nil, false
-	case c.kind == keyText:
-		return []byte(k.Text), true
-	case c.kind == keyBinary:
-		return []byte(strings.TrimRight(k.Raw, "\x00")), true // with which BINARY fills up
-	}
-	text := strings.TrimSpace(k.Text)
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return strconv.AppendInt(nil, n, 10), true
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	return strconv.AppendUint(nil, n, 10), err == nil
-}
-
 // planKeys reads the key of each row of the INSERT in s.insert. It comes before
 // the statement's slots are read.
-func (f *filler) planKeys(sql []byte, b *Binding) ([]parser.Key, error) {
-	if b.key.name == "" {
+func (f *filler) planKeys(sql []byte, b *catalog.Binding) ([]parser.Key, error) {
+	if b.Key.Name == "" {
 		return nil, nil
 	}
-	return f.insert.Keys(nil, sql, b.key.name, b.Columns)
+	return f.insert.Keys(nil, sql, b.Key.Name, b.Columns)
 }
 
 // openKeys gives the keys of those rows whose ids are open. params are those of
 // an execution; nil for a text.
-func (f *filler) openKeys(b *Binding, keys []parser.Key, open func(row int) bool, params []wire.Param) ([][]byte, error) {
-	if !b.mode(f.state.mode).Strict {
-		return nil, unsupported("a keyed sequence without strict sql_mode, in which the key may be stored as another one,", b.Table,
+func (f *filler) openKeys(b *catalog.Binding, keys []parser.Key, open func(row int) bool, params []wire.Param) ([][]byte, error) {
+	if !b.Mode(f.state.mode).Strict {
+		return nil, catalog.Unsupported("a keyed sequence without strict sql_mode, in which the key may be stored as another one,", b.Table,
 			"SET sql_mode with STRICT_TRANS_TABLES")
 	}
 	var all [][]byte
@@ -88,9 +37,9 @@ func (f *filler) openKeys(b *Binding, keys []parser.Key, open func(row int) bool
 		if k.State == parser.Param && k.Param < len(params) {
 			k = f.keyOf(&params[k.Param])
 		}
-		key, ok := b.key.bytes(k)
+		key, ok := b.Key.Bytes(k)
 		if !ok {
-			return nil, unsupported("a row whose key '"+b.key.name+"' is not given as a whole number, a text or a parameter of these types", b.Table,
+			return nil, catalog.Unsupported("a row whose key '"+b.Key.Name+"' is not given as a whole number, a text or a parameter of these types", b.Table,
 				"write the key's value as such a literal")
 		}
 		all = append(all, key)
@@ -124,7 +73,7 @@ func (f *filler) keyOf(p *wire.Param) parser.Key {
 }
 
 // nextEach takes the next value of each key.
-func (f *filler) nextEach(b *Binding, keys [][]byte) ([]int64, error) {
+func (f *filler) nextEach(b *catalog.Binding, keys [][]byte) ([]int64, error) {
 	seq, err := f.keyed(b.Sequence)
 	if err != nil {
 		return nil, err

@@ -1,61 +1,16 @@
 package proxy
 
 import (
-	"database/sql"
 	"fmt"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
-
-	"github.com/seqgate/seqgate/proxy/backend"
-	"github.com/seqgate/seqgate/vschema"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
-
-// Keyspace is a logical database on one server: an unsharded one, or one shard of
-// a sharded one. A sharded keyspace as a whole has its Shards, and is otherwise as
-// the first of them.
-type Keyspace struct {
-	Name     string
-	Shard    string // the shard's name; empty of an unsharded keyspace, and of a sharded one as a whole
-	Database string // its name at the server
-	Backend  *backend.Backend
-	DB       *sql.DB // seqgate's own connections, for what it asks of tables
-	Refills  *sql.DB // and those for its sequences (sequence.NewPool)
-	// OpenAs opens connections as DB's of another account, over which seqgate ends its threads and asks what they do. When
-	// nil that is done over DB, whose account needs the privileges to see and to end those of others then.
-	OpenAs func(Account) (*sql.DB, error)
-
-	Shards []*Keyspace     // of a sharded keyspace, in the order of Layout; nil for others
-	Layout *vschema.Shards // which keyspace ids each shard holds
-}
-
-// Sharded makes a sharded keyspace of its shards, which are in the order of the layout.
-func Sharded(layout *vschema.Shards, shards []*Keyspace) *Keyspace {
-	whole := *shards[0]
-	whole.Shard, whole.Shards, whole.Layout = "", shards, layout
-	return &whole
-}
-
-// EachShard gives the shards of the keyspace: itself, when it is no sharded one.
-func (k *Keyspace) EachShard() []*Keyspace {
-	if k.Shards == nil {
-		return []*Keyspace{k}
-	}
-	return k.Shards
-}
-
-// String names the keyspace, and the shard of a sharded one, as clients name it to
-// reach that alone.
-func (k *Keyspace) String() string {
-	if k.Shard == "" {
-		return k.Name
-	}
-	return k.Name + ":" + k.Shard
-}
 
 // databaseFor gives the server's name of what a client calls a database: a
 // keyspace's name stands for its database, any other is the server's own.
-func (s *Server) databaseFor(k *Keyspace, name string) (string, error) {
+func (s *Server) databaseFor(k *catalog.Keyspace, name string) (string, error) {
 	if name == k.Name || name == k.String() {
 		return k.Database, nil
 	}
@@ -80,7 +35,7 @@ func elsewhere(from, to string) error {
 
 // keyspaceFor gives the keyspace and the server's database for the database
 // that a client named at connect.
-func (s *Server) keyspaceFor(name string) (*Keyspace, string) {
+func (s *Server) keyspaceFor(name string) (*catalog.Keyspace, string) {
 	if k := s.cfg.Keyspaces[name]; k != nil {
 		return k, k.Database
 	}
@@ -96,7 +51,7 @@ func (s *Server) keyspaceFor(name string) (*Keyspace, string) {
 
 // targeted gives the shard that a client names as keyspace:shard or keyspace/shard
 // (Vitess's names for it): it is alone with that one, as if there were no seqgate.
-func (s *Server) targeted(name string) (*Keyspace, bool) {
+func (s *Server) targeted(name string) (*catalog.Keyspace, bool) {
 	i := strings.LastIndexAny(name, ":/")
 	if i < 0 {
 		return nil, false
@@ -127,7 +82,7 @@ func (s *Server) sharded() bool {
 // routed: each one in front of sharded keyspaces that does not name one shard. Where
 // the default keyspace is sharded, other names are refused: its shards have other
 // databases for themselves only.
-func (s *Server) placeFor(name string) (at, whole *Keyspace, database string, err error) {
+func (s *Server) placeFor(name string) (at, whole *catalog.Keyspace, database string, err error) {
 	at, database = s.keyspaceFor(name)
 	if _, alone := s.targeted(name); alone || !s.sharded() {
 		return at, nil, database, nil

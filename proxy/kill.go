@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -190,15 +191,15 @@ var errKilledItself = &frontError{errors.New("the client ended its own session b
 var errSessionEnded = errors.New("the session has ended")
 
 // killTimeout bounds a KILL of seqgate's own.
-const killTimeout = catalogTimeout
+const killTimeout = catalog.Timeout
 
 // killTarget is a session that somebody wants to end.
 type killTarget struct {
 	client   net.Conn
 	session  *session
 	user     string
-	account  *Account
-	keyspace *Keyspace
+	account  *catalog.Account
+	keyspace *catalog.Keyspace
 	router   *router // nil of a session that is not routed
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"testing"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -41,7 +42,7 @@ func TestKillOfEndedThread(t *testing.T) {
 			server := &killServer{host: "10.0.0.9:5000", command: "Query"}
 			db := sql.OpenDB(server)
 			defer db.Close()
-			s := newSession(new(clientConn), &serverConn{keyspace: &Keyspace{Name: "main", DB: db}, back: wire.NewConn(c)})
+			s := newSession(new(clientConn), &serverConn{keyspace: &catalog.Keyspace{Name: "main", DB: db}, back: wire.NewConn(c)})
 			s.threadID.Store(tt.id)
 			if tt.early {
 				tt.ended(s)

@@ -10,6 +10,7 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // KILL QUERY with the id of the greeting, as clients send it on ctrl-C, ends that
@@ -78,7 +79,7 @@ func TestKillAtAnotherServer(t *testing.T) {
 			}
 			database := far.NewDatabase(t)
 			db := far.Open(t, database)
-			g := newGate(t, s, gateOptions{more: map[string]*proxy.Keyspace{"far": {
+			g := newGate(t, s, gateOptions{more: map[string]*catalog.Keyspace{"far": {
 				Name: "far", Database: database, DB: db,
 				Backend: &backend.Backend{Network: "tcp", Addr: far.Addr, User: far.User, Password: far.Password},
 			}}})

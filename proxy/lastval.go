@@ -4,6 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -13,7 +14,7 @@ type lastValues struct {
 	latest sequence.Name // the sequence that the latest of all is from
 
 	may   map[sequence.Name]bool // those that the account may take values from: see mayTake
-	mayAs *Account               // of the connection with which that was asked: another one may be another account's, behind a reload
+	mayAs *catalog.Account       // of the connection with which that was asked: another one may be another account's, behind a reload
 }
 
 // noteValue notes the last value that the session got from a sequence.

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -47,7 +48,7 @@ func (x *executor) planLoad(p plan, sql []byte) (plan, error) {
 		if b == nil || lookupErr != nil {
 			return p, lookupErr
 		}
-		return p, unsupported(form.Form, b.Table, loadAdvice)
+		return p, catalog.Unsupported(form.Form, b.Table, loadAdvice)
 	case errors.Is(err, parser.ErrServerRefuses):
 		return p, nil
 	case err != nil:
@@ -75,15 +76,15 @@ func (x *executor) planLoad(p plan, sql []byte) (plan, error) {
 }
 
 // newLoad plans the loading of a file into a table.
-func (f *filler) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) {
-	if b.ticket {
-		return nil, unsupported("LOAD DATA", b.Table, ticketAdvice)
+func (f *filler) newLoad(stmt *parser.LoadStmt, b *catalog.Binding) (*loadPlan, error) {
+	if b.Ticket {
+		return nil, catalog.Unsupported("LOAD DATA", b.Table, ticketAdvice)
 	}
-	if b.key.name != "" {
-		return nil, unsupported("LOAD DATA with a keyed sequence", b.Table, "use INSERT ... VALUES")
+	if b.Key.Name != "" {
+		return nil, catalog.Unsupported("LOAD DATA with a keyed sequence", b.Table, "use INSERT ... VALUES")
 	}
-	if b.form != 0 {
-		return nil, unsupported("LOAD DATA with a generator of ids that are no numbers", b.Table, "write the ids into the file, or use INSERT ... VALUES")
+	if b.Form != 0 {
+		return nil, catalog.Unsupported("LOAD DATA with a generator of ids that are no numbers", b.Table, "write the ids into the file, or use INSERT ... VALUES")
 	}
 	err := stmt.Bind(b.Column, b.Columns)
 	l := &loadPlan{stmt: stmt, fill: fillPlan{binding: b}}
@@ -91,7 +92,7 @@ func (f *filler) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) {
 		err = f.knowLastID()
 	}
 	if err == nil && f.state.ids.forced != 0 {
-		return nil, unsupported("LOAD DATA after SET insert_id", b.Table, "write the ids into the file, or SET insert_id = 0")
+		return nil, catalog.Unsupported("LOAD DATA after SET insert_id", b.Table, "write the ids into the file, or SET insert_id = 0")
 	}
 	charset := stmt.Charset
 	if err == nil && charset == "" {
@@ -102,7 +103,7 @@ func (f *filler) newLoad(stmt *parser.LoadStmt, b *Binding) (*loadPlan, error) {
 	}
 	var form *parser.UnsupportedError
 	if errors.As(err, &form) {
-		err = unsupported(form.Form, b.Table, loadAdvice)
+		err = catalog.Unsupported(form.Form, b.Table, loadAdvice)
 	}
 	return l, err
 }
@@ -235,11 +236,11 @@ func (f *filler) firstLoaded(l *loadPlan, affected uint64) uint64 {
 }
 
 // loadTarget is the table that a file is loaded into.
-func (f *filler) loadTarget(l *loadPlan) target {
+func (f *filler) loadTarget(l *loadPlan) catalog.TableName {
 	if l.stmt.Schema != "" {
-		return target{l.stmt.Schema, l.stmt.Table}
+		return catalog.TableName{Schema: l.stmt.Schema, Table: l.stmt.Table}
 	}
-	return target{f.state.database, l.stmt.Table}
+	return catalog.TableName{Schema: f.state.database, Table: l.stmt.Table}
 }
 
 // tellLoaded tells the sequence of the ids that the file's rows brought along.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -102,7 +103,7 @@ func (f *filledFile) fill(final bool) error {
 	}
 	var faulty *parser.FileError
 	if errors.As(err, &faulty) {
-		return unsupported("LOAD DATA of a file whose "+err.Error(), f.load.fill.binding.Table, "correct the file, or leave the id out of it")
+		return catalog.Unsupported("LOAD DATA of a file whose "+err.Error(), f.load.fill.binding.Table, "correct the file, or leave the id out of it")
 	}
 	if err != nil {
 		return err
@@ -164,7 +165,7 @@ func (f *filledFile) takeBlock(n int64) error {
 	}
 	f.load.rows += uint64(n)
 	most := n
-	if numbers := f.load.fill.binding.numbers; numbers != nil {
+	if numbers := f.load.fill.binding.Numbers; numbers != nil {
 		most = numbers.Longest
 	}
 	for n > 0 {
@@ -187,16 +188,16 @@ func (f *filledFile) takePiece(n int64) (fillPlan, error) {
 	p := f.load.fill
 	p.open, p.rows, p.ahead, p.own = n, int(f.load.rows), true, f.load.own.each
 	if p.movesAhead() && f.load.own.over {
-		return p, unsupported(fmt.Sprintf("LOAD DATA of rows without an id behind more than %d others with one", maxOwnRanges), p.binding.Table,
+		return p, catalog.Unsupported(fmt.Sprintf("LOAD DATA of rows without an id behind more than %d others with one", maxOwnRanges), p.binding.Table,
 			"load the rows with ids of their own from a file before")
 	}
-	if p.binding.numbers != nil {
+	if p.binding.Numbers != nil {
 		p.step = 1 // as many as it has that follow each other
 	}
 	err := f.executor.spread(&p)
 	switch {
 	case err != nil:
-	case p.binding.numbers != nil:
+	case p.binding.Numbers != nil:
 		p.first, err = f.executor.next(p.binding, p.span())
 	default:
 		err = f.executor.takeBlock(&p)
@@ -209,7 +210,7 @@ func (f *filledFile) noteOwn(rows []parser.LoadRow) error {
 	fill := &f.load.fill
 	for _, row := range rows {
 		f.load.rows++
-		if fill.binding.judge(row.Slot, false).State == parser.Open {
+		if fill.binding.Judge(row.Slot, false).State == parser.Open {
 			return &parser.FileError{Row: int64(f.load.rows), Reason: "has a negative id, which the column does not hold"}
 		}
 		fill.noteExplicit(row.Slot)

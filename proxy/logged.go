@@ -4,22 +4,11 @@ import (
 	"errors"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
-// logged gives the attributes by which the log names a keyspace and its server. A sharded keyspace as a whole has several
-// servers, and nil none.
-func (k *Keyspace) logged() []any {
-	switch {
-	case k == nil:
-		return nil
-	case k.Shards != nil || k.Backend == nil:
-		return []any{"keyspace", k.String()}
-	}
-	return []any{"keyspace", k.String(), "server", k.Backend.Addr}
-}
-
 // keyspaceOf gives the keyspace whose server failed a login, nil when none did.
-func (s *Server) keyspaceOf(err error) *Keyspace {
+func (s *Server) keyspaceOf(err error) *catalog.Keyspace {
 	var connect *backend.ConnectError
 	var lost *backendError
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/handshake"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -28,17 +29,17 @@ type login struct {
 	sequence  byte               // of the latest packet between both
 	payload   []byte             // of its handshake response
 	response  handshake.Response
-	malformed error            // why the response could not be read
-	keyspace  *Keyspace        // whose server the client logs into: of a sharded one, a shard
-	whole     *Keyspace        // the current keyspace of a client that is routed; nil for others
-	open      *backend.Opening // a server that has greeted, and is to be left in order if nothing comes of the login
-	back      *backend.Conn    // once it is logged in
-	login     backend.Login    // there, where it is seqgate's own
-	claim     claim            // of a listed user
-	database  string           // at the backend, "" for none
-	leave     func()           // gives the user's place back
-	hold      hold             // what its packets take
-	counted   *countedConn     // ... and TLS for them; nil without
+	malformed error             // why the response could not be read
+	keyspace  *catalog.Keyspace // whose server the client logs into: of a sharded one, a shard
+	whole     *catalog.Keyspace // the current keyspace of a client that is routed; nil for others
+	open      *backend.Opening  // a server that has greeted, and is to be left in order if nothing comes of the login
+	back      *backend.Conn     // once it is logged in
+	login     backend.Login     // there, where it is seqgate's own
+	claim     claim             // of a listed user
+	database  string            // at the backend, "" for none
+	leave     func()            // gives the user's place back
+	hold      hold              // what its packets take
+	counted   *countedConn      // ... and TLS for them; nil without
 }
 
 // login does both handshakes. What is left of them is a session over two sockets.

@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/handshake"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -44,7 +45,7 @@ func FuzzLogin(f *testing.F) {
 	f.Add([]byte("\x01\x00\x00\x01\x00"))
 	f.Add([]byte("\xff\xff\xff\x01"))
 	f.Add([]byte("\x20\x00\x00\x01\x00\x0a\x00\x00\x00\x00\x00\x01\x2d" + string(make([]byte, 23)))) // asks for TLS
-	srv, err := New(Config{Keyspaces: map[string]*Keyspace{"main": {Name: "main", Backend: &backend.Backend{}}}, Default: "main", Users: knockers, Logger: slog.New(slog.DiscardHandler)})
+	srv, err := New(Config{Keyspaces: map[string]*catalog.Keyspace{"main": {Name: "main", Backend: &backend.Backend{}}}, Default: "main", Users: knockers, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		f.Fatal(err)
 	}

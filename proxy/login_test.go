@@ -12,8 +12,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // account makes an account of the given plugin, with the password "päss", for the
@@ -113,7 +113,7 @@ func TestLoginAtAnotherServer(t *testing.T) {
 				return
 			}
 			database := other.NewDatabase(t)
-			g := newGate(t, s, gateOptions{passThrough: true, more: map[string]*proxy.Keyspace{"far": {
+			g := newGate(t, s, gateOptions{passThrough: true, more: map[string]*catalog.Keyspace{"far": {
 				Name: "far", Database: database, DB: other.Open(t, database),
 				Backend: &backend.Backend{Network: "tcp", Addr: other.Addr, User: other.User, Password: other.Password, TLS: backend.TLSAsClient},
 			}}})

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
@@ -88,7 +89,7 @@ func (l *login) connect(ctx context.Context) (err error) {
 	return err
 }
 
-func (l *login) connectTo(ctx context.Context, k *Keyspace, database string) (err error) {
+func (l *login) connectTo(ctx context.Context, k *catalog.Keyspace, database string) (err error) {
 	l.keyspace, l.database = k, database
 	account, err := l.srv.account(k, l.response.User)
 	if err != nil {

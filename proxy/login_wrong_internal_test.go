@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // Some wrong passwords are free, further ones wait for longer each, up to a limit; others do not wait; and all is
@@ -82,7 +83,7 @@ func TestGuessersAreBounded(t *testing.T) {
 
 // A guesser is an address with a listed user; of IPv6 a network; users that are not listed are one.
 func TestGuesserOf(t *testing.T) {
-	srv, err := New(Config{Keyspaces: map[string]*Keyspace{"main": {Name: "main", Backend: &backend.Backend{}}}, Default: "main", Users: knockers, Logger: slog.New(slog.DiscardHandler)})
+	srv, err := New(Config{Keyspaces: map[string]*catalog.Keyspace{"main": {Name: "main", Backend: &backend.Backend{}}}, Default: "main", Users: knockers, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

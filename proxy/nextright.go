@@ -70,8 +70,8 @@ func (x *executor) checkTaking(name sequence.Name) (allowed bool, err error) {
 	if allowed || err != nil {
 		return allowed, err
 	}
-	e, err := x.srv.catalog.lookup(x.ctx, k, name.Database, name.Table)
-	if err != nil || !e.table.Exists || e.table.Column("next_id") == nil {
+	e, err := x.srv.catalog.Lookup(x.ctx, k, name.Database, name.Table)
+	if err != nil || !e.Table.Exists || e.Table.Column("next_id") == nil {
 		return false, err // what is no sequence is told as such
 	}
 	return false, mysql.NewError(mysql.ER_TABLEACCESS_DENIED_ERROR, fmt.Sprintf(
@@ -80,7 +80,7 @@ func (x *executor) checkTaking(name sequence.Name) (allowed bool, err error) {
 }
 
 // hasTakingRight asks for the privileges that count, from whatever grants and roles the account has them.
-func (c *serverConn) hasTakingRight(k *Keyspace, name sequence.Name) (bool, error) {
+func (c *serverConn) hasTakingRight(k *catalog.Keyspace, name sequence.Name) (bool, error) {
 	switch {
 	case c.srv.cfg.Users != nil:
 		return c.accountMayTake(k, name)
@@ -101,9 +101,9 @@ func (c *serverConn) hasTakingRight(k *Keyspace, name sequence.Name) (bool, erro
 }
 
 // accountMayTake is hasTakingRight for a listed user: by the account with which the session runs, the keyspace's own or the user's.
-func (c *serverConn) accountMayTake(k *Keyspace, name sequence.Name) (bool, error) {
+func (c *serverConn) accountMayTake(k *catalog.Keyspace, name sequence.Name) (bool, error) {
 	account := c.account.Load()
-	if account == nil || *account == c.keyspace.own() {
+	if account == nil || *account == c.keyspace.Own() {
 		return c.srv.takers.may(c.ctx, k.DB, k.Backend.User, name)
 	}
 	db, err := c.srv.asking(k, account)
@@ -145,7 +145,7 @@ func (t *takers) may(ctx context.Context, db *sql.DB, account string, name seque
 	if known && time.Since(at.(time.Time)) < takersFresh {
 		return true, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
 	defer cancel()
 	var privileges string
 	err := db.QueryRowContext(ctx, askPrivileges(name)).Scan(&privileges)
@@ -159,7 +159,7 @@ func (t *takers) may(ctx context.Context, db *sql.DB, account string, name seque
 	case known && sequence.IsTemporary(err):
 		return true, nil
 	}
-	return false, &describeError{name.String(), err}
+	return false, &catalog.DescribeError{Table: name.String(), Err: err}
 }
 
 // emptyUpdate is an UPDATE of a sequence's row that writes nothing, for which the server wants the right to write.
@@ -168,4 +168,4 @@ func emptyUpdate(name sequence.Name) string {
 }
 
 // sameAccount reports whether two connections' accounts are one; nil is the client's own.
-func sameAccount(a, b *Account) bool { return a == b || a != nil && b != nil && *a == *b }
+func sameAccount(a, b *catalog.Account) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -109,7 +109,7 @@ func (x *executor) nextValues(n nextPlan) (sequence.Range, error) {
 	}
 	ids, err := seq.Next(x.spanContext(), n.count)
 	if errors.Is(err, sequence.ErrNoTable) || errors.Is(err, sequence.ErrNotSequence) {
-		x.srv.catalog.doubt(x.keyspace, n.name)
+		x.srv.catalog.Doubt(x.keyspace, n.name)
 	}
 	x.srv.discard(n.name, err)
 	x.noteIDs(ids.N)

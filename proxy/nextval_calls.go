@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -67,7 +66,7 @@ func (x *executor) resolveCall(c *parser.ValueCall) (name sequence.Name, known b
 	if schema == "" {
 		schema = x.state.database
 	}
-	name, known, err = x.srv.catalog.knownSequence(x.ctx, x.keyspace, schema, c.Sequence.Name)
+	name, known, err = x.srv.catalog.KnownSequence(x.ctx, x.keyspace, schema, c.Sequence.Name)
 	switch {
 	case err != nil || !known:
 		return name, false, err
@@ -86,23 +85,6 @@ func refuseCall(fault string, name sequence.Name) error {
 		instead = "run SELECT SETVAL alone with literals, or seqgate seq set"
 	}
 	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf("seqgate does not yet support %s (sequence '%s'); %s", fault, name, instead))
-}
-
-// knownSequence finds a sequence of the vschema's, or a table with the columns of
-// one. A sequence of the server's own (MariaDB) is not known.
-func (c *tableCache) knownSequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, known bool, err error) {
-	if keyspace, ok := c.declaredSequence(k, schema, table); ok {
-		return c.sequenceName(keyspace, table), true, nil
-	}
-	name = sequence.Name{Keyspace: k.Name, Database: schema, Table: table}
-	if schema == "" {
-		return name, false, nil // the server answers 1046
-	}
-	e, err := c.lookup(ctx, k, schema, table)
-	if err != nil {
-		return name, false, err
-	}
-	return name, e.table.LooksLikeSequence(), nil
 }
 
 // queryCalls deals with a text of one statement that may have calls. It reports

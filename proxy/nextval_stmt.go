@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -50,9 +51,9 @@ func refuseCallsIn(st *statement) error {
 	const form, instead = "LASTVAL or the next value of a sequence in a prepared", "take the value first, and bind it"
 	switch {
 	case st.query != nil:
-		return unsupported(form+" INSERT ... SELECT", st.fill.binding.Table, instead)
-	case st.fill != nil && st.fill.binding.ticket:
-		return unsupported(form+" INSERT", st.fill.binding.Table, instead)
+		return catalog.Unsupported(form+" INSERT ... SELECT", st.fill.binding.Table, instead)
+	case st.fill != nil && st.fill.binding.Ticket:
+		return catalog.Unsupported(form+" INSERT", st.fill.binding.Table, instead)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -58,7 +59,7 @@ func (f *filler) takeClear(p *fillPlan, n int64) error {
 			have = sequence.Range{First: first, N: missing}
 		}
 	}
-	return unsupported(fmt.Sprintf("rows without an id beside rows that bring along so many of the next %d", n+p.ownReach()), p.binding.Table,
+	return catalog.Unsupported(fmt.Sprintf("rows without an id beside rows that bring along so many of the next %d", n+p.ownReach()), p.binding.Table,
 		"write the rows with ids of their own in a statement before")
 }
 

@@ -75,7 +75,7 @@ func (f *filler) duplicates(ok wire.OK) int {
 // tellExplicit tells a table's sequence of the ids that a statement brought along. It
 // comes before the client's answer, so that no id is taken that the client knows to be
 // used. Keyed sequences do not learn of such values.
-func (f *filler) tellExplicit(p *fillPlan, t target, outcome ownOutcome) {
+func (f *filler) tellExplicit(p *fillPlan, t catalog.TableName, outcome ownOutcome) {
 	if !p.tells() || outcome == ownNone || f.srv.hasPassed(p) {
 		return
 	}
@@ -92,7 +92,7 @@ func (s *Server) hasPassed(p *fillPlan) bool {
 	if err != nil {
 		return true // the registry was closed: this process gives no more ids
 	}
-	if p.binding.OnExplicit == ExplicitAdvance {
+	if p.binding.OnExplicit == catalog.ExplicitAdvance {
 		return seq.Passed(p.highest)
 	}
 	return !seq.Above(p.highest)
@@ -100,12 +100,12 @@ func (s *Server) hasPassed(p *fillPlan) bool {
 
 // learnOwn tells the sequence of stored ids. One that the column cannot hold was stored
 // as the largest that it can.
-func (s *Server) learnOwn(b *Binding, lowest, highest int64) {
+func (s *Server) learnOwn(b *catalog.Binding, lowest, highest int64) {
 	lowest, highest = min(lowest, b.Max), min(highest, b.Max)
 	seq, err := s.cfg.Sequences.Get(b.Sequence)
 	switch {
 	case err != nil:
-	case b.OnExplicit == ExplicitAdvance:
+	case b.OnExplicit == catalog.ExplicitAdvance:
 		seq.Observe(lowest, highest)
 	case seq.Above(highest):
 		s.explicit.warn(b, highest)
@@ -118,13 +118,13 @@ var lookLimit = time.Second // but for tests on slow machines
 
 // learnStored tells the sequence of the largest of the statement's own ids that is in
 // the table.
-func (f *filler) learnStored(p *fillPlan, t target) {
+func (f *filler) learnStored(p *fillPlan, t catalog.TableName) {
 	b, lowest, highest := p.binding, min(p.lowest, p.binding.Max), min(p.highest, p.binding.Max)
 	done := make(chan struct{})
 	ctx, k, srv, log := f.ctx, f.keyspace, f.srv, f.log // the session may be elsewhere by then
 	go func() {
 		defer close(done)
-		stored, err := srv.catalog.highestBetween(ctx, k, t, b, lowest, highest)
+		stored, err := highestBetween(ctx, k, t, b, lowest, highest)
 		switch {
 		case stored > 0:
 			srv.learnOwn(b, stored, stored)
@@ -143,8 +143,8 @@ func (f *filler) learnStored(p *fillPlan, t target) {
 
 // highestBetween gives the largest id of a table from lowest to highest, 0 for none,
 // also of what is not committed yet.
-func (c *tableCache) highestBetween(ctx context.Context, k *Keyspace, t target, b *Binding, lowest, highest int64) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+func highestBetween(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, b *catalog.Binding, lowest, highest int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
 	defer cancel()
 	tx, err := k.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadUncommitted, ReadOnly: true})
 	if err != nil {
@@ -154,6 +154,29 @@ func (c *tableCache) highestBetween(ctx context.Context, k *Keyspace, t target, 
 	column := catalog.Quote(b.Column)
 	var id sql.NullInt64
 	err = tx.QueryRowContext(ctx, fmt.Sprintf("SELECT MAX(%[1]s) FROM %[2]s.%[3]s WHERE %[1]s BETWEEN %[4]d AND %[5]d",
-		column, catalog.Quote(t.schema), catalog.Quote(t.table), lowest, highest)).Scan(&id)
+		column, catalog.Quote(t.Schema), catalog.Quote(t.Table), lowest, highest)).Scan(&id)
 	return id.Int64, err
+}
+
+// firstPresent gives the first id of a statement's block that is in its table,
+// 0 for none. It reads what is not committed yet: the client's transaction may
+// be open.
+func firstPresent(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, p *fillPlan) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
+	defer cancel()
+	tx, err := k.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadUncommitted, ReadOnly: true})
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() // nothing was changed
+	var id sql.NullInt64
+	err = tx.QueryRowContext(ctx, "SELECT "+p.firstOf()+fromBlock(p, t)).Scan(&id)
+	return uint64(id.Int64), err
+}
+
+// firstOf is the least id of those that are in the table, fromBlock where from.
+func (p *fillPlan) firstOf() string { return "MIN(" + catalog.Quote(p.binding.Column) + ")" }
+
+func fromBlock(p *fillPlan, t catalog.TableName) string {
+	return " FROM " + catalog.Quote(t.Schema) + "." + catalog.Quote(t.Table) + " WHERE " + catalog.Quote(p.binding.Column) + p.isOneOfIDs()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -157,7 +158,7 @@ func FuzzBulk(f *testing.F) {
 	f.Add([]byte("\x80\x00\xfd\x00\x08\x80\x05\x00\x00\x01a\x00\xff\xff\xff\xff\xff\xff\xff\xff\x01"), true)
 	f.Fuzz(func(t *testing.T, b []byte, onZero bool) {
 		// INSERT INTO t (u, id) VALUES (?, ?), (?, NULL), (5, 'literal')
-		st := &statement{id: 1, filled: 2, params: 3, fill: &fillPlan{binding: &Binding{Column: "id", Unsigned: onZero, Max: math.MaxInt64}, wrap: true},
+		st := &statement{id: 1, filled: 2, params: 3, fill: &fillPlan{binding: &catalog.Binding{Column: "id", Unsigned: onZero, Max: math.MaxInt64}, wrap: true},
 			slots: []parser.Slot{{State: parser.Param, Param: 1}, {State: parser.Open, Param: 3}, {State: parser.Explicit, Param: 3, Value: 5, HasValue: true}}}
 		s := newSession(new(clientConn), new(serverConn))
 		s.state.mode.NoAutoValueOnZero = onZero

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
@@ -21,7 +22,7 @@ func PeerProof(password string) string {
 
 // peerOf reports whether connection attributes are those of another seqgate: by what they say, which anybody can, and by
 // a proof. An older seqgate gives none, and without a password there is none.
-func peerOf(attributes []byte, k *Keyspace) (says, proven bool) {
+func peerOf(attributes []byte, k *catalog.Keyspace) (says, proven bool) {
 	proof := handshake.ParseAttributes(attributes)[PeerAttribute]
 	if proof == "" {
 		return false, false

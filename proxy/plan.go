@@ -2,53 +2,13 @@ package proxy
 
 import (
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
-
-// Binding says how one table's ids are made.
-type Binding struct {
-	Table         string // as error texts name it
-	Column        string
-	AutoIncrement bool     // the server's own column has AUTO_INCREMENT
-	Unsigned      bool     // the column takes no negative values
-	approximate   bool     // the column is a FLOAT or DOUBLE
-	whole         bool     // it is of an integer type
-	Transactional bool     // the table's engine can undo a statement
-	Max           int64    // the largest id that the column's type holds
-	Columns       []string // the table's columns that an INSERT without a column list fills, in order
-	Sequence      sequence.Name
-	OnExplicit    ExplicitPolicy
-	key           keyColumn
-	ticket        bool // INSERTs are answered with an id, and never run: see ticket.go
-	generated
-}
-
-// mode gives how values are judged on this table. On a table whose engine cannot
-// undo a statement, STRICT_TRANS_TABLES is strict for the first row only: there
-// no text is taken to be an error ("Strict SQL Mode" in the MySQL manual).
-func (b *Binding) mode(m parser.Mode) parser.Mode {
-	m.Strict = m.Strict && b.Transactional
-	m.Approximate = b.approximate
-	m.OnlyNull = b.form != 0
-	return m
-}
-
-// judge corrects what a row says of its id by the column's type: an unsigned
-// column takes a negative value for 0, unless that is an error.
-func (b *Binding) judge(slot parser.Slot, strict bool) parser.Slot {
-	if b.Unsigned && !strict && slot.State == parser.Explicit && slot.HasValue && slot.Value < 0 {
-		slot.State = parser.Open
-	}
-	if b.form != 0 && b.required && strict && slot.State == parser.Unknown {
-		slot.State = parser.Explicit // the server refuses NULL
-	}
-	return slot
-}
 
 // fillPlan is how the ids of one INSERT or REPLACE are filled: pure, from its
 // text and its table's binding.
 type fillPlan struct {
-	binding *Binding
+	binding *catalog.Binding
 	rows    int
 	open    int64        // rows that get an id
 	params  int64        // rows of which a parameter decides
@@ -114,19 +74,19 @@ func (p *fillPlan) reports() bool {
 
 // tells says that the sequence has to be told of explicit ids.
 func (p *fillPlan) tells() bool {
-	return p.highest > 0 && p.binding.OnExplicit != ExplicitIgnore && p.binding.key.name == ""
+	return p.highest > 0 && p.binding.OnExplicit != catalog.ExplicitIgnore && p.binding.Key.Name == ""
 }
 
 // newFillPlan judges an INSERT by the slots of its rows, which it corrects by
 // the column's type. Without slots all rows leave the id out.
-func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {
-	p := fillPlan{binding: b, rows: stmt.Rows, wrap: !stmt.UsesLastInsertID && b.form == 0, readsLastID: stmt.UsesLastInsertID,
+func newFillPlan(stmt *parser.InsertStmt, b *catalog.Binding, slots []parser.Slot, m parser.Mode) (fillPlan, error) {
+	p := fillPlan{binding: b, rows: stmt.Rows, wrap: !stmt.UsesLastInsertID && b.Form == 0, readsLastID: stmt.UsesLastInsertID,
 		ignore: stmt.Ignore, upsert: stmt.OnDuplicate, replace: stmt.Replace, returning: stmt.Returning}
 	if len(slots) == 0 {
 		p.open = int64(stmt.Rows)
 	}
 	for i := range slots {
-		slots[i] = b.judge(slots[i], m.Strict && !stmt.Ignore)
+		slots[i] = b.Judge(slots[i], m.Strict && !stmt.Ignore)
 		slot := slots[i]
 		switch slot.State {
 		case parser.Open:
@@ -134,30 +94,19 @@ func newFillPlan(stmt *parser.InsertStmt, b *Binding, slots []parser.Slot, m par
 		case parser.Param:
 			p.params++
 		case parser.Unknown:
-			return p, unsupported("an expression as the value of '"+b.Column+"'", b.Table,
+			return p, catalog.Unsupported("an expression as the value of '"+b.Column+"'", b.Table,
 				"write NULL, DEFAULT or a literal there, or leave the column out")
 		}
 		p.noteExplicit(slot)
 	}
-	if b.key.name != "" && p.open+p.params > 0 && (p.ignore || p.upsert) {
-		return p, unsupported("IGNORE or ON DUPLICATE KEY UPDATE with a keyed sequence", b.Table, "insert the rows without them")
+	if b.Key.Name != "" && p.open+p.params > 0 && (p.ignore || p.upsert) {
+		return p, catalog.Unsupported("IGNORE or ON DUPLICATE KEY UPDATE with a keyed sequence", b.Table, "insert the rows without them")
 	}
 	return p, nil
 }
 
-// clip gives a row's own id as its column stores it, where that is no error.
-func (b *Binding) clip(id int64) int64 {
-	switch {
-	case !b.whole:
-		return id
-	case b.Unsigned:
-		return min(max(id, 0), b.Max)
-	}
-	return min(max(id, -b.Max-1), b.Max)
-}
-
 // toldExplicit gives the last row's own id as a server tells it.
-func (p *fillPlan) toldExplicit() uint64 { return uint64(p.binding.clip(p.explicit)) }
+func (p *fillPlan) toldExplicit() uint64 { return uint64(p.binding.Clip(p.explicit)) }
 
 // noteExplicit takes in what the next row says of its own id.
 func (p *fillPlan) noteExplicit(slot parser.Slot) {

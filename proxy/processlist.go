@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"strconv"
+
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // process is what a server says of one of its connections.
@@ -23,7 +25,7 @@ type queryer interface {
 // may see. SHOW is asked and not information_schema.PROCESSLIST: on MySQL a query of that fails with error 3854 while any
 // connection runs a text that is no UTF-8, say one with a binary literal. Either way the server makes the whole list.
 func processesOf(ctx context.Context, db queryer, ids ...uint32) (map[uint32]process, error) {
-	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
 	defer cancel()
 	rows, err := db.QueryContext(ctx, "SHOW PROCESSLIST")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -142,14 +143,14 @@ func (x *executor) finish(p *plan) (err error) {
 	case planCommand:
 		err = p.run(p.attributes)
 	case planQuery:
-		err = x.insertFromQuery(p.query, target{x.insertSchema(), x.insert.Table})
+		err = x.insertFromQuery(p.query, catalog.TableName{Schema: x.insertSchema(), Table: x.insert.Table})
 	case planNext:
 		if p.next.params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
 		}
 		return x.answerNext(p.next, false)
 	case planReport:
-		err = x.settleExplicit(&p.fill, target{x.insertSchema(), x.insert.Table})
+		err = x.settleExplicit(&p.fill, catalog.TableName{Schema: x.insertSchema(), Table: x.insert.Table})
 	case planTicket:
 		err = x.answerTicket(&p.fill)
 	case planPass:
@@ -291,7 +292,7 @@ func (x *executor) planUse(p plan, sql []byte) plan {
 }
 
 // binding looks up how a table's ids are made; nil when it has no sequence.
-func (f *filler) binding(schema, table string) (*Binding, error) {
+func (f *filler) binding(schema, table string) (*catalog.Binding, error) {
 	if schema == "" {
 		schema = f.state.database
 	}

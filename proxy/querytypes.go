@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -78,7 +79,7 @@ func (f *filler) describeQuery(q *insertQuery) ([]queryColumn, error) {
 		return nil, err
 	}
 	if len(columns) < number {
-		return nil, unsupported("INSERT ... SELECT with resultset_metadata = NONE", q.fill.binding.Table, "set it to FULL")
+		return nil, catalog.Unsupported("INSERT ... SELECT with resultset_metadata = NONE", q.fill.binding.Table, "set it to FULL")
 	}
 	return columns[len(columns)-number:], nil // those of its parameters come first
 }
@@ -118,7 +119,7 @@ func (f *filler) checkQueryTypes(q *insertQuery) error {
 	table := q.fill.binding.Table
 	if i := f.insert.OwnIndex(); i >= 0 && i < len(columns) {
 		if name := columns[i].notNumeric(); name != "" {
-			return unsupported("INSERT ... SELECT with "+name+" as the value of '"+q.fill.binding.Column+"'", table, "CAST it to an integer")
+			return catalog.Unsupported("INSERT ... SELECT with "+name+" as the value of '"+q.fill.binding.Column+"'", table, "CAST it to an integer")
 		}
 	}
 	i := slices.IndexFunc(columns, f.losesDigits)
@@ -132,7 +133,7 @@ func (f *filler) checkQueryTypes(q *insertQuery) error {
 	case !kept:
 		return nil
 	}
-	return unsupported("INSERT ... SELECT of the expression '"+columns[i].name+"', which may have more digits than its type, in a query whose rows the server keeps,",
+	return catalog.Unsupported("INSERT ... SELECT of the expression '"+columns[i].name+"', which may have more digits than its type, in a query whose rows the server keeps,",
 		table, "CAST it to the column's type, without an alias")
 }
 
@@ -241,7 +242,7 @@ func (f *filler) checkQueryParams(q *insertQuery) error {
 		_, _, size := wire.LengthEncoded(p.Value)
 		value := p.Value[size:]
 		if !f.mariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
-			return unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.binding.Table, "use INSERT ... VALUES")
+			return catalog.Unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.binding.Table, "use INSERT ... VALUES")
 		}
 	}
 	return nil

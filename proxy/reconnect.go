@@ -9,6 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
@@ -123,7 +124,7 @@ func (s *session) reconnect(c *serverConn) error {
 // connect gives a connection to a keyspace's server, which must have all that the
 // client was told of by that of the default keyspace. Errors: *backend.ConnectError,
 // and *mysql.MyError for the client.
-func (s *Server) connect(ctx context.Context, k *Keyspace, login backend.Login) (*backend.Conn, error) {
+func (s *Server) connect(ctx context.Context, k *catalog.Keyspace, login backend.Login) (*backend.Conn, error) {
 	c, err := s.pools[k].Get(ctx, login)
 	if err != nil {
 		return nil, s.ownLogin(err, login)

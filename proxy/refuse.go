@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -28,7 +29,7 @@ func (f *filler) refuseWrites(form string, sql []byte) error {
 			return err
 		}
 		if b != nil {
-			return unsupported(form, b.Table, "use INSERT or REPLACE ... VALUES or SET, each as a statement of its own")
+			return catalog.Unsupported(form, b.Table, "use INSERT or REPLACE ... VALUES or SET, each as a statement of its own")
 		}
 	}
 	return nil

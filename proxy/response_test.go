@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -242,8 +243,8 @@ func between(t *testing.T, capabilities uint64, answer []byte) (s *session, rece
 	var both sync.WaitGroup
 	both.Go(func() { all, _ = io.ReadAll(client) })
 	both.Go(func() { _, _ = server.Write(answer) }) // the session may end before all was read
-	main := &Keyspace{Name: "main"}
-	srv := &Server{cfg: Config{Users: []User{}}, pools: map[*Keyspace]*backend.Pool{main: {}}}
+	main := &catalog.Keyspace{Name: "main"}
+	srv := &Server{cfg: Config{Users: []User{}}, pools: map[*catalog.Keyspace]*backend.Pool{main: {}}}
 	s = newSession(&clientConn{srv: srv, front: wire.NewConn(front), out: sender{sequence: 1}},
 		&serverConn{srv: srv, keyspace: main, back: wire.NewConn(back), capabilities: capabilities})
 	return s, func() []byte {

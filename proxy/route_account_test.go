@@ -7,6 +7,7 @@ import (
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // Clients are not told of seqgate's own account, whenever it is that a server refuses it.
@@ -15,7 +16,7 @@ func TestOwnAccountIsNotTold(t *testing.T) {
 		const account = "seqgate_own_account"
 		var databases []string
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(c *proxy.Config) {
-			for _, k := range append([]*proxy.Keyspace{c.Keyspaces["main"]}, c.Keyspaces["customer"].Shards...) {
+			for _, k := range append([]*catalog.Keyspace{c.Keyspaces["main"]}, c.Keyspaces["customer"].Shards...) {
 				k.Backend.User, k.Backend.Password = account, "hush"
 				databases = append(databases, k.Database)
 			}

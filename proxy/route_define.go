@@ -7,13 +7,14 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // defineEverywhere runs DDL and the like on all shards. No server undoes it: where
 // some shard refuses it, the error tells which have done it.
-func (r *router) defineEverywhere(shards []*Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *router) defineEverywhere(shards []*catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
 	if err := r.commit(); err != nil { // as each server does
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 // shardedInsert is such a statement under way.
 type shardedInsert struct {
 	r        *router
-	keyspace *Keyspace
+	keyspace *catalog.Keyspace
 	table    *vschema.Table
 	// attributes stands before the text of a COM_QUERY.
 	attributes, sql []byte
@@ -29,8 +29,8 @@ type shardedInsert struct {
 	stmt            *parser.InsertStmt // the session's
 
 	described *catalog.Table
-	binding   *Binding // nil when no column is filled
-	columns   []string // that a statement without a column list has values for
+	binding   *catalog.Binding // nil when no column is filled
+	columns   []string         // that a statement without a column list has values for
 	operands  []operand
 	fill      fillPlan
 	kind      planKind
@@ -81,16 +81,16 @@ func (r *router) planInsert(p *routedStatement) error {
 }
 
 // ownerOf gives the keyspace of a table, nil for one of the servers' own.
-func (r *router) ownerOf(schema, table string) (*Keyspace, error) {
+func (r *router) ownerOf(schema, table string) (*catalog.Keyspace, error) {
 	loaded := r.s.srv.loaded()
-	name, err := loaded.planner.Owner(parser.Table{Schema: schema, Name: table}, r.keyspaceName())
+	name, err := loaded.Planner.Owner(parser.Table{Schema: schema, Name: table}, r.keyspaceName())
 	if err == nil {
 		return r.s.srv.cfg.Keyspaces[name], nil
 	}
 	if schema == "" {
 		schema = r.keyspaceName()
 	}
-	if declared, ok := loaded.vschema.Keyspace(schema); ok {
+	if declared, ok := loaded.VSchema.Keyspace(schema); ok {
 		if _, ok := declared.Vindex(table); ok {
 			err = errVindexModified(table)
 		}
@@ -105,7 +105,7 @@ func errVindexModified(name string) error {
 
 // planInsertSharded plans an INSERT or REPLACE into a table of a sharded keyspace, whose
 // target stands in the session's statement.
-func (r *router) planInsertSharded(p *routedStatement, k *Keyspace) error {
+func (r *router) planInsertSharded(p *routedStatement, k *catalog.Keyspace) error {
 	in := &shardedInsert{r: r, keyspace: k, sql: p.sql, mode: p.mode, stmt: &r.s.insert}
 	if err := in.find(); err != nil {
 		return err
@@ -143,12 +143,12 @@ func (in *shardedInsert) find() error {
 }
 
 // lookup describes the table by the first shard, or by another one while that is away.
-func (in *shardedInsert) lookup() (e *catalogEntry, err error) {
-	const tries = 3 // which may each take catalogTimeout
+func (in *shardedInsert) lookup() (e *catalog.Entry, err error) {
+	const tries = 3 // which may each take catalog.Timeout
 	s := in.r.s.executor
 	for _, shard := range in.keyspace.Shards[:min(tries, len(in.keyspace.Shards))] {
-		var away *describeError
-		if e, err = s.srv.catalog.find(s.ctx, shard, shard.Database, in.table.Name, true); !errors.As(err, &away) {
+		var away *catalog.DescribeError
+		if e, err = s.srv.catalog.Find(s.ctx, shard, shard.Database, in.table.Name, true); !errors.As(err, &away) {
 			break
 		}
 	}
@@ -161,18 +161,18 @@ func (in *shardedInsert) describe() error {
 	switch {
 	case err != nil:
 		return err
-	case e.err != nil:
-		return e.err
-	case !e.table.Exists:
-		return notSeen(in.keyspace.Name, in.table.Name)
+	case e.Err != nil:
+		return e.Err
+	case !e.Table.Exists:
+		return catalog.NotSeen(in.keyspace.Name, in.table.Name)
 	}
-	in.described, in.binding, in.columns = &e.table, e.binding, nil
+	in.described, in.binding, in.columns = &e.Table, e.Binding, nil
 	if in.binding != nil {
 		in.columns = in.binding.Columns
 		return nil
 	}
-	for i := range e.table.Columns {
-		if c := &e.table.Columns[i]; !c.Invisible() {
+	for i := range e.Table.Columns {
+		if c := &e.Table.Columns[i]; !c.Invisible() {
 			in.columns = append(in.columns, c.Name)
 		}
 	}
@@ -183,7 +183,7 @@ func (in *shardedInsert) describe() error {
 func (in *shardedInsert) read() error {
 	mode, column := in.mode, ""
 	if in.binding != nil {
-		mode, column = in.binding.mode(in.mode), in.binding.Column
+		mode, column = in.binding.Mode(in.mode), in.binding.Column
 	}
 	if err := in.stmt.ParseFor(in.sql, mode, column, in.columns); err != nil {
 		return in.refuse(err)
@@ -239,7 +239,7 @@ func (in *shardedInsert) check() error {
 		return &parser.SyntaxError{Near: "?", Line: 1}
 	case in.stmt.HasForeignNames(in.sql):
 		return in.unsupported("a query on a table, or a column's name with its keyspace, in an INSERT", "read the value with SELECT first, and leave the keyspace's name out")
-	case in.binding != nil && in.binding.ticket:
+	case in.binding != nil && in.binding.Ticket:
 		return in.unsupported("tickets", "keep ticket tables in an unsharded keyspace")
 	case in.reference() && len(in.keyspace.Shards) > 1 && !in.stmt.IsConstant(in.sql, in.columns):
 		return in.unsupported("values that each shard would compute for itself", "write them as literals: a reference table has the same rows in all shards")
@@ -304,7 +304,7 @@ func (in *shardedInsert) judge() (err error) {
 		return nil
 	}
 	keys := in.fill.keys
-	if in.fill, err = newFillPlan(in.stmt, in.binding, s.slots, in.binding.mode(in.mode)); err != nil {
+	if in.fill, err = newFillPlan(in.stmt, in.binding, s.slots, in.binding.Mode(in.mode)); err != nil {
 		return err
 	}
 	in.fill.foundRows, in.fill.keys = s.has(mysql.CLIENT_FOUND_ROWS), keys

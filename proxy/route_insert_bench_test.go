@@ -1,12 +1,13 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -64,7 +65,7 @@ func BenchmarkPlanShardedInsert(b *testing.B) {
 }
 
 // shardedSession is insertSession in front of two shards.
-func shardedSession(tb testing.TB) (*router, *Keyspace) {
+func shardedSession(tb testing.TB) (*router, *catalog.Keyspace) {
 	s := insertSession(tb)
 	v, err := vschema.Load("vschema.json", []byte(`{"keyspaces": {"main": {"tables": {"orders_seq": {"type": "sequence"}}},
 		"customer": {"sharded": true, "vindexes": {"hash": {"type": "hash"}}, "tables": {"orders": {
@@ -76,17 +77,19 @@ func shardedSession(tb testing.TB) (*router, *Keyspace) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var shards []*Keyspace
+	var shards []*catalog.Keyspace
 	for i := range layout.Len() {
-		shards = append(shards, &Keyspace{Name: "customer", Shard: layout.Name(i), Database: fmt.Sprintf("customer_%d", i)})
+		shards = append(shards, &catalog.Keyspace{Name: "customer", Shard: layout.Name(i), Database: fmt.Sprintf("customer_%d", i)})
 	}
-	k := Sharded(layout, shards)
-	s.srv.cfg.Keyspaces = map[string]*Keyspace{"main": s.keyspace, "customer": k}
-	s.srv.catalog.loaded.Store(s.srv.catalog.loadVSchema(v))
-	binding := &Binding{Table: "orders", Column: "id", Transactional: true, Max: 1<<63 - 1, Columns: []string{"id", "customer", "name", "email", "price", "at"},
-		Sequence: sequence.Name{Keyspace: "main", Database: "d", Table: "orders_seq"}}
-	s.srv.catalog.entries[catalogKey{shards[0].String(), "customer_0", "orders"}] = &catalogEntry{asked: s.srv.catalog.now(), binding: binding,
-		table: catalog.Table{Exists: true, Name: "orders", Kind: "BASE TABLE", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id", Type: "bigint(20)", Key: "PRI"}}}}
+	k := catalog.Sharded(layout, shards)
+	s.srv.cfg.Keyspaces = map[string]*catalog.Keyspace{"main": s.keyspace, "customer": k}
+	asked := time.Now()
+	s.srv.catalog = catalog.NewCache(catalog.CacheConfig{Keyspaces: s.srv.cfg.Keyspaces, VSchema: v, Now: func() time.Time { return asked }})
+	orders := catalog.Table{Exists: true, Name: "orders", Kind: "BASE TABLE", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id", Type: "bigint(20)", Key: "PRI"},
+		{Name: "customer"}, {Name: "name"}, {Name: "email"}, {Name: "price"}, {Name: "at"}}}
+	if err := s.srv.catalog.Learn(context.Background(), shards[0], orders, catalog.Table{}); err != nil {
+		tb.Fatal(err)
+	}
 	s.keyspace = shards[0]
 	r := newRouter(s, k, "")
 	s.router = r

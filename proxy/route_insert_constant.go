@@ -174,7 +174,7 @@ func (in *shardedInsert) computed(text []byte, null, characters bool) parser.Cel
 
 // settleSlot judges a computed value as an id.
 func (in *shardedInsert) settleSlot(slot *parser.Slot, v *parser.Cell) {
-	mode, at := in.binding.mode(in.mode), slot.Param
+	mode, at := in.binding.Mode(in.mode), slot.Param
 	switch v.Kind {
 	case parser.CellNull:
 		*slot = parser.Slot{State: parser.Open}

@@ -65,7 +65,7 @@ func (in *shardedInsert) isNew(id uint64) bool {
 	switch {
 	case in.fill.open == 0 || in.kind != planFill || in.fill.texts != nil:
 		return false
-	case in.fill.ids != nil && in.binding.numbers != nil: // those of others may be between them
+	case in.fill.ids != nil && in.binding.Numbers != nil: // those of others may be between them
 		_, found := slices.BinarySearch(in.fill.ids, int64(id))
 		return found
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -61,7 +62,7 @@ type queryRows struct {
 // collect runs the query.
 func (q *queryRows) collect(query []byte) error {
 	r := q.r
-	p, err := r.s.srv.loaded().planner.Plan(query, r.keyspaceName(), q.mode)
+	p, err := r.s.srv.loaded().Planner.Plan(query, r.keyspaceName(), q.mode)
 	if err != nil {
 		return err
 	}
@@ -89,19 +90,19 @@ func (q *queryRows) collect(query []byte) error {
 }
 
 // sourcesOf gives the shards, or the server, that answer a query.
-func (r *router) sourcesOf(p *route.Plan) ([]*Keyspace, error) {
+func (r *router) sourcesOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 	switch p.Kind {
 	case route.Local:
 		return r.shards()[:1], nil
 	case route.Unsharded:
-		return []*Keyspace{r.s.srv.cfg.Keyspaces[p.Keyspace]}, nil
+		return []*catalog.Keyspace{r.s.srv.cfg.Keyspaces[p.Keyspace]}, nil
 	}
 	indexes, err := p.Shards(nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	k := r.s.srv.cfg.Keyspaces[p.Keyspace]
-	shards := make([]*Keyspace, len(indexes))
+	shards := make([]*catalog.Keyspace, len(indexes))
 	for i, index := range indexes {
 		shards[i] = k.Shards[index]
 	}
@@ -132,7 +133,7 @@ func (q *queryRows) read(conns []*executor, p *route.Plan, query []byte) error {
 		if !errors.As(err, &number) {
 			return err
 		}
-		if p, err = q.r.s.srv.loaded().planner.PlanByNumbers(query, q.r.keyspaceName(), q.mode, number.Keys); err != nil {
+		if p, err = q.r.s.srv.loaded().Planner.PlanByNumbers(query, q.r.keyspaceName(), q.mode, number.Keys); err != nil {
 			return err
 		}
 		q.text, q.rows = q.text[:begin], 0

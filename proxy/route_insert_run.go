@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // run takes the ids, sends the statement to its shards, and answers the client.
@@ -64,8 +65,8 @@ func (in *shardedInsert) prepare(conn *executor) error {
 	return conn.before(in.effect)
 }
 
-func (in *shardedInsert) target(conn *executor) target {
-	return target{conn.keyspace.Database, in.stmt.Table}
+func (in *shardedInsert) target(conn *executor) catalog.TableName {
+	return catalog.TableName{Schema: conn.keyspace.Database, Table: in.stmt.Table}
 }
 
 // appendText appends the statement as a shard gets it: with the rows of a part, or all.

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/route"
 )
 
@@ -15,7 +16,7 @@ import (
 // not reach it, where it may be that of some other table.
 
 // planInsertUnsharded plans an INSERT or REPLACE into a table of an unsharded keyspace.
-func (r *router) planInsertUnsharded(p *routedStatement, k *Keyspace) error {
+func (r *router) planInsertUnsharded(p *routedStatement, k *catalog.Keyspace) error {
 	text, stays, err := r.unshardedText(k, p.sql, p.mode)
 	switch {
 	case err != nil:
@@ -31,7 +32,7 @@ func (r *router) planInsertUnsharded(p *routedStatement, k *Keyspace) error {
 // unshardedText gives the text of the statement for the server of the keyspace that it
 // writes to. stays is false when it takes its rows from a query on another keyspace,
 // which the session's statement has read then.
-func (r *router) unshardedText(k *Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
+func (r *router) unshardedText(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
 	stmt := &r.s.insert
 	if err := stmt.ParseTarget(sql, m); err != nil {
 		return nil, false, err
@@ -54,7 +55,7 @@ func (r *router) unshardedText(k *Keyspace, sql []byte, m parser.Mode) (text []b
 
 // namesKeyspace reports whether the text may have the name of a keyspace that is not
 // the name of k's database.
-func (r *router) namesKeyspace(text []byte, k *Keyspace) bool {
+func (r *router) namesKeyspace(text []byte, k *catalog.Keyspace) bool {
 	for name := range r.s.srv.cfg.Keyspaces {
 		if !isDatabaseOf(k, name) && bytes.Contains(text, []byte(name)) {
 			return true
@@ -65,11 +66,11 @@ func (r *router) namesKeyspace(text []byte, k *Keyspace) bool {
 
 // isDatabaseOf reports whether a name means the same on a keyspace's server as in
 // front of it.
-func isDatabaseOf(k *Keyspace, name string) bool { return name == k.Name && name == k.Database }
+func isDatabaseOf(k *catalog.Keyspace, name string) bool { return name == k.Name && name == k.Database }
 
 // namesResolved gives the text with the names in its queries replaced for the server;
 // nil when the rows come from elsewhere.
-func (r *router) namesResolved(k *Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
+func (r *router) namesResolved(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
 	stmt := &r.s.insert
 	var queries []parser.Span
 	if stmt.ParseQuery(sql, m) == nil {
@@ -91,7 +92,7 @@ func (r *router) namesResolved(k *Keyspace, sql []byte, m parser.Mode) (text []b
 	at := 0
 	for _, span := range queries {
 		main := stmt.FromQuery() && span == stmt.QuerySpan()
-		p, err := r.s.srv.loaded().planner.Plan(sql[span.Start:span.End], r.keyspaceName(), m)
+		p, err := r.s.srv.loaded().Planner.Plan(sql[span.Start:span.End], r.keyspaceName(), m)
 		if err != nil {
 			return nil, false, r.syntaxOr(err, sql)
 		}
@@ -117,7 +118,7 @@ var errUnreadInsert = &route.Error{Errno: mysql.ER_NOT_SUPPORTED_YET, Message: "
 
 // notRead passes a statement on that could not be read, if all names without a
 // qualifier are of its server and there may be none with one.
-func (r *router) notRead(k *Keyspace, sql []byte, m parser.Mode) ([]byte, bool, error) {
+func (r *router) notRead(k *catalog.Keyspace, sql []byte, m parser.Mode) ([]byte, bool, error) {
 	if err := r.s.insert.ParseTarget(sql, m); err != nil {
 		return nil, false, err
 	}
@@ -132,7 +133,7 @@ func mayQuery(sql []byte) bool { return containsAnyWord(sql, "select", "table") 
 
 // prepareUnsharded judges how an INSERT or REPLACE into a table of an unsharded keyspace
 // is to be executed.
-func (r *router) prepareUnsharded(k *Keyspace, st *routedStmt) (*Keyspace, error) {
+func (r *router) prepareUnsharded(k *catalog.Keyspace, st *routedStmt) (*catalog.Keyspace, error) {
 	text, stays, err := r.unshardedText(k, st.sql, st.mode)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -57,7 +58,7 @@ func (r *router) leftOn() (*executor, error) {
 
 // lockKeyspace is where locks of GET_LOCK() are: one server for all sessions, so that
 // they exclude each other whatever keyspace is the current one.
-func (r *router) lockKeyspace() *Keyspace {
+func (r *router) lockKeyspace() *catalog.Keyspace {
 	cfg := &r.s.srv.cfg
 	return cfg.Keyspaces[cfg.Default].EachShard()[0]
 }

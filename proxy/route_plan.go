@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/route"
 )
 
@@ -30,10 +31,10 @@ type routedStatement struct {
 	sql  []byte // the client's text, with what the session's functions give written into it where they decide about the shard
 	mode parser.Mode
 
-	keyspace *Keyspace // of routedAt
-	text     []byte    // of routedAt, for that server
-	joins    bool      // of routedAt: in the client's transaction
-	database string    // of routedUse
+	keyspace *catalog.Keyspace // of routedAt
+	text     []byte            // of routedAt, for that server
+	joins    bool              // of routedAt: in the client's transaction
+	database string            // of routedUse
 
 	found    *parser.SessionStmt // of routedLocal and routedCurrent; nil where it has nothing of the session
 	assigned []string            // user variables that it may set

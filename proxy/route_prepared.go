@@ -8,6 +8,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
@@ -32,16 +33,16 @@ const maxPrepared = 16382
 // routedStmt is one of them.
 type routedStmt struct {
 	id       uint32
-	sql      []byte      // as the client sent it
-	mode     parser.Mode // in which it was read
-	within   *Keyspace   // the current keyspace then
-	database string      // ... and the default database, when it is another than the keyspace's
+	sql      []byte            // as the client sent it
+	mode     parser.Mode       // in which it was read
+	within   *catalog.Keyspace // the current keyspace then
+	database string            // ... and the default database, when it is another than the keyspace's
 	run      manner
-	at       *Keyspace   // whose connection runs it, when it is always the same
-	plan     *route.Plan // nil of statements that are not planned
+	at       *catalog.Keyspace // whose connection runs it, when it is always the same
+	plan     *route.Plan       // nil of statements that are not planned
 	planned  time.Time
-	loaded   *loadedVSchema // by which it was judged
-	into     bool           // an INSERT or REPLACE
+	loaded   *catalog.Loaded // by which it was judged
+	into     bool            // an INSERT or REPLACE
 
 	variables, assigned []string // user variables that it names and sets, when one connection runs it
 	program             bool     // it may run a program that sets any

@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -39,7 +40,7 @@ func (st *routedStmt) noteVariables() {
 
 // planSession is planRouted for a statement with functions of the session. By what they
 // give now it is told where it is prepared; each execution is planned anew.
-func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*Keyspace, error) {
+func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*catalog.Keyspace, error) {
 	st.run = anew
 	if isLocal(parser.Sniff(st.sql), st.sql, found) {
 		return r.shards()[0], nil
@@ -48,7 +49,7 @@ func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*Keyspa
 	if err != nil {
 		return nil, err
 	}
-	p, err := st.loaded.planner.Plan(text, r.keyspaceName(), st.mode)
+	p, err := st.loaded.Planner.Plan(text, r.keyspaceName(), st.mode)
 	if err != nil {
 		return nil, err
 	}

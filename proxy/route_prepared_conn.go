@@ -7,12 +7,13 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // preparedAt gives a statement on the connection of a keyspace or shard, and prepares it
 // there when that was not done on this connection.
-func (r *router) preparedAt(k *Keyspace, st *routedStmt) (*shardStmt, error) {
+func (r *router) preparedAt(k *catalog.Keyspace, st *routedStmt) (*shardStmt, error) {
 	conn, err := r.conn(k)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
@@ -120,12 +121,12 @@ func (r *router) replan(st *routedStmt) error {
 // renewed sees to it that a plan made by what the servers told of columns is not older
 // than that may be. It reports false when the statement is to be judged anew.
 func (r *router) renewed(st *routedStmt) bool {
-	now := r.s.srv.catalog.now()
-	if st.plan == nil || !st.plan.AskedTypes() || now.Sub(st.planned) < catalogFresh {
+	now := r.s.srv.catalog.Now()
+	if st.plan == nil || !st.plan.AskedTypes() || now.Sub(st.planned) < catalog.Fresh {
 		return true
 	}
-	r.s.srv.catalog.expirePlans()
-	p, err := st.loaded.planner.Plan(st.sql, r.keyspaceName(), st.mode)
+	r.s.srv.catalog.ExpirePlans()
+	p, err := st.loaded.Planner.Plan(st.sql, r.keyspaceName(), st.mode)
 	if err != nil || p.Kind != st.plan.Kind || p.Select != st.plan.Select {
 		return false
 	}
@@ -199,7 +200,7 @@ var errRowsOfSeveral = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 	"seqgate does not support rows as the answer to a prepared statement that several shards execute; leave RETURNING away, or name the sharding key")
 
 // executeOn executes a statement on one connection, whose answer goes to the client as it comes.
-func (r *router) executeOn(k *Keyspace, st *routedStmt, payload []byte, size int) error {
+func (r *router) executeOn(k *catalog.Keyspace, st *routedStmt, payload []byte, size int) error {
 	l, err := r.preparedAt(k, st)
 	if err == nil {
 		err = r.refuseProgram(l.conn, st.sql)

@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -51,7 +52,7 @@ func (r *router) prepare() error {
 // preparing gives the connection that prepares a statement first: that of the given keyspace or
 // shard, or where it may be another shard's, one whose server is there. It takes part in
 // no transaction by that.
-func (r *router) preparing(k *Keyspace, st *routedStmt) (*executor, error) {
+func (r *router) preparing(k *catalog.Keyspace, st *routedStmt) (*executor, error) {
 	if st.run != onOneShard {
 		return r.anyShard(k, r.connectedConn)
 	}
@@ -82,9 +83,9 @@ func (r *router) syntaxOr(err error, sql []byte) error {
 
 // planPrepare judges how a statement is to be executed, and gives the keyspace or
 // shard that prepares it first.
-func (r *router) planPrepare(st *routedStmt) (*Keyspace, error) {
+func (r *router) planPrepare(st *routedStmt) (*catalog.Keyspace, error) {
 	st.plan, st.at, st.first, st.into, st.loaded = nil, nil, nil, false, r.s.srv.loaded()
-	st.planned = r.s.srv.catalog.now()
+	st.planned = r.s.srv.catalog.Now()
 	kind := parser.Sniff(st.sql)
 	if t, _ := parser.ParseTransaction(st.sql, st.mode); t.Verb != parser.NoTransaction {
 		kind = parser.Set
@@ -134,7 +135,7 @@ func (r *router) planPrepare(st *routedStmt) (*Keyspace, error) {
 
 // callsAt gives where a statement runs that asks for values of sequences and has no
 // tables; nil for any other.
-func (r *router) callsAt(st *routedStmt) *Keyspace {
+func (r *router) callsAt(st *routedStmt) *catalog.Keyspace {
 	calls := parser.FindCalls(st.sql, st.mode).Calls
 	if len(calls) == 0 || parser.FindSession(st.sql, st.mode).Uses&parser.ReadsTables != 0 {
 		return nil
@@ -143,7 +144,7 @@ func (r *router) callsAt(st *routedStmt) *Keyspace {
 }
 
 // planPrepareInsert is planPrepare for INSERT and REPLACE.
-func (r *router) planPrepareInsert(st *routedStmt) (*Keyspace, error) {
+func (r *router) planPrepareInsert(st *routedStmt) (*catalog.Keyspace, error) {
 	stmt := &r.s.insert
 	if err := stmt.ParseTarget(st.sql, st.mode); err != nil {
 		return nil, err
@@ -163,15 +164,15 @@ func (r *router) planPrepareInsert(st *routedStmt) (*Keyspace, error) {
 }
 
 // alwaysAt notes that one connection runs all executions.
-func (r *router) alwaysAt(st *routedStmt, k *Keyspace) *Keyspace {
+func (r *router) alwaysAt(st *routedStmt, k *catalog.Keyspace) *catalog.Keyspace {
 	st.run, st.at = onOneShard, k
 	st.noteVariables()
 	return k
 }
 
 // planRouted is planPrepare for a statement that goes where its tables and values say.
-func (r *router) planRouted(st *routedStmt) (*Keyspace, error) {
-	p, err := st.loaded.planner.Plan(st.sql, r.keyspaceName(), st.mode)
+func (r *router) planRouted(st *routedStmt) (*catalog.Keyspace, error) {
+	p, err := st.loaded.Planner.Plan(st.sql, r.keyspaceName(), st.mode)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/route"
 )
@@ -24,7 +25,7 @@ func (r *router) selectPrepared(st *routedStmt, size int) error {
 
 // selectAnew answers a SELECT with its values as literals from the shards that they say.
 func (r *router) selectAnew(st *routedStmt, text []byte) error {
-	p, err := st.loaded.planner.Plan(text, r.keyspaceName(), st.mode)
+	p, err := st.loaded.Planner.Plan(text, r.keyspaceName(), st.mode)
 	if err != nil {
 		return err
 	}
@@ -51,9 +52,9 @@ func (r *router) selectAnew(st *routedStmt, text []byte) error {
 
 // shardsOf gives the shards to which a statement with its values as literals goes, or
 // the keyspace of one that goes to one server.
-func (r *router) shardsOf(p *route.Plan) ([]*Keyspace, error) {
+func (r *router) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 	if p.Kind == route.Local || p.Kind == route.Unsharded {
-		return []*Keyspace{r.oneConnOf(p)}, nil
+		return []*catalog.Keyspace{r.oneConnOf(p)}, nil
 	}
 	indexes, err := p.Shards(r.indexes[:0], nil)
 	if err != nil {
@@ -61,7 +62,7 @@ func (r *router) shardsOf(p *route.Plan) ([]*Keyspace, error) {
 	}
 	r.indexes = indexes
 	whole := r.s.srv.cfg.Keyspaces[p.Keyspace]
-	shards := make([]*Keyspace, len(indexes))
+	shards := make([]*catalog.Keyspace, len(indexes))
 	for i, index := range indexes {
 		shards[i] = whole.Shards[index]
 	}
@@ -69,7 +70,7 @@ func (r *router) shardsOf(p *route.Plan) ([]*Keyspace, error) {
 }
 
 // oneConnOf gives the keyspace of a plan for one server, of another its first shard.
-func (r *router) oneConnOf(p *route.Plan) *Keyspace {
+func (r *router) oneConnOf(p *route.Plan) *catalog.Keyspace {
 	if p.Keyspace == "" {
 		return r.shards()[0]
 	}
@@ -111,7 +112,7 @@ func (r *router) answerAtMost(conns []*executor, st *routedStmt, p *route.Plan, 
 		if !errors.As(err, &number) {
 			return err
 		}
-		if p, err = st.loaded.planner.PlanByNumbers(text, r.keyspaceName(), st.mode, number.Keys); err != nil {
+		if p, err = st.loaded.Planner.PlanByNumbers(text, r.keyspaceName(), st.mode, number.Keys); err != nil {
 			return err
 		}
 	}

@@ -51,15 +51,15 @@ func (in *shardedInsert) computes(c *catalog.Column, advice string) error {
 
 // checkUpdates refuses an UPDATE of reference tables of which each shard would compute
 // values of columns for itself.
-func (r *router) checkUpdates(shards []*Keyspace, p *route.Plan, sql []byte) error {
+func (r *router) checkUpdates(shards []*catalog.Keyspace, p *route.Plan, sql []byte) error {
 	first := shards[0]
 	for _, u := range p.Updates {
-		e, err := r.s.srv.catalog.lookup(r.s.ctx, first, first.Database, u.Table)
+		e, err := r.s.srv.catalog.Lookup(r.s.ctx, first, first.Database, u.Table)
 		if err != nil {
 			return err
 		}
-		for i := range e.table.Columns {
-			c := &e.table.Columns[i]
+		for i := range e.Table.Columns {
+			c := &e.Table.Columns[i]
 			set := slices.ContainsFunc(u.Columns, func(name string) bool { return strings.EqualFold(name, c.Name) })
 			switch {
 			case c.ComputesUpdate() && !set:

@@ -1,5 +1,7 @@
 package proxy
 
+import "github.com/seqgate/seqgate/proxy/catalog"
+
 // reset is COM_RESET_CONNECTION: the session begins anew, in the same keyspace.
 func (r *router) reset() error {
 	r.beginAnew()
@@ -14,7 +16,7 @@ func (r *router) changeUser() error {
 
 // routeTo has a session that has begun anew be routed from a keyspace on, or not at all
 // when that is nil.
-func (s *session) routeTo(whole *Keyspace, database string) {
+func (s *session) routeTo(whole *catalog.Keyspace, database string) {
 	s.ends.mu.Lock() // who interrupts it looks at the router
 	defer s.ends.mu.Unlock()
 	if s.router = nil; whole != nil {

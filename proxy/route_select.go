@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -12,8 +13,8 @@ import (
 // planTables plans a statement for the shards that its tables and values say.
 func (r *router) planTables(p *routedStatement) (err error) {
 	p.kind, p.read = routedTables, true
-	r.s.srv.catalog.expirePlans()
-	p.planner = r.s.srv.loaded().planner
+	r.s.srv.catalog.ExpirePlans()
+	p.planner = r.s.srv.loaded().Planner
 	if p.route, err = p.planner.PlanIn(&r.room, p.sql, r.keyspaceName(), p.mode); err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (r *router) runTables(p *routedStatement, attributes []byte) error {
 	if len(p.shards) == 1 {
 		return r.runOne(k.Shards[p.shards[0]], p.route, attributes, p.sql)
 	}
-	shards := make([]*Keyspace, len(p.shards))
+	shards := make([]*catalog.Keyspace, len(p.shards))
 	for i, index := range p.shards {
 		shards[i] = k.Shards[index]
 	}
@@ -74,7 +75,7 @@ func (r *router) runTables(p *routedStatement, attributes []byte) error {
 }
 
 // planKeyspace gives the keyspace whose servers answer.
-func (r *router) planKeyspace(p *route.Plan) *Keyspace {
+func (r *router) planKeyspace(p *route.Plan) *catalog.Keyspace {
 	if p.Keyspace != "" {
 		return r.s.srv.cfg.Keyspaces[p.Keyspace]
 	}
@@ -90,7 +91,7 @@ func (r *router) keyspaceName() string {
 }
 
 // runOne runs a statement on one shard, which answers the client.
-func (r *router) runOne(k *Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *router) runOne(k *catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
 	conn, err := r.conn(k)
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (r *router) runOne(k *Keyspace, p *route.Plan, attributes, sql []byte) erro
 }
 
 // runAny is runOne for what any other shard would answer as well, on a connection that get gives.
-func (r *router) runAny(get func(*Keyspace) (*executor, error), k *Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *router) runAny(get func(*catalog.Keyspace) (*executor, error), k *catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
 	conn, err := r.anyShard(k, get)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (r *router) runOn(conn *executor, p *route.Plan, attributes, sql []byte) er
 }
 
 // databaseAt gives what a keyspace's name stands for in a statement to a shard.
-func (r *router) databaseAt(k *Keyspace) func(keyspace string) string {
+func (r *router) databaseAt(k *catalog.Keyspace) func(keyspace string) string {
 	return func(keyspace string) string {
 		if keyspace == k.Name {
 			return k.Database
@@ -129,7 +130,7 @@ func (r *router) databaseAt(k *Keyspace) func(keyspace string) string {
 }
 
 // selectSeveral answers a SELECT from several shards.
-func (r *router) selectSeveral(shards []*Keyspace, planner *route.Planner, p *route.Plan, attributes, sql []byte, m parser.Mode) error {
+func (r *router) selectSeveral(shards []*catalog.Keyspace, planner *route.Planner, p *route.Plan, attributes, sql []byte, m parser.Mode) error {
 	conns, err := r.connsOf(shards)
 	if err != nil {
 		return err
@@ -165,7 +166,7 @@ func (r *router) selectSeveral(shards []*Keyspace, planner *route.Planner, p *ro
 }
 
 // writeSeveral runs an UPDATE or DELETE on several shards, on all of them or on none.
-func (r *router) writeSeveral(shards []*Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *router) writeSeveral(shards []*catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
 	conns, err := r.connsOf(shards)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // planSequences plans a statement about sequences for the server that can run it: one that names a
@@ -45,7 +46,7 @@ func (r *router) planSequences(p *routedStatement, kind parser.Kind, verb parser
 }
 
 // at plans a statement about sequences for the server of a keyspace, where the keyspace's name stands for a database.
-func (p *routedStatement) at(k *Keyspace, joins bool) {
+func (p *routedStatement) at(k *catalog.Keyspace, joins bool) {
 	p.kind, p.keyspace, p.joins, p.text = routedAt, k, joins, p.sql
 	if k.Name != k.Database && parser.ContainsWord(p.sql, k.Name) {
 		p.text = parser.AppendQualified(nil, p.sql, p.mode, k.Name, k.Database)
@@ -79,14 +80,14 @@ func (r *router) planDefinition(p *routedStatement, verb parser.CommandVerb) (do
 // sequenceKeyspace gives the unsharded keyspace, or else the shard, that a statement
 // about a sequence goes to: of one that is not found the current keyspace's, whose
 // server says so.
-func (r *router) sequenceKeyspace(t parser.Table) *Keyspace {
+func (r *router) sequenceKeyspace(t parser.Table) *catalog.Keyspace {
 	srv := r.s.srv
 	if k := srv.cfg.Keyspaces[t.Schema]; k != nil {
 		return k.EachShard()[0]
 	}
 	current := r.shards()[0]
 	if t.Schema == "" {
-		if name, ok := srv.catalog.declaredSequence(current, "", t.Name); ok && srv.cfg.Keyspaces[name] != nil {
+		if name, ok := srv.catalog.DeclaredSequence(current, "", t.Name); ok && srv.cfg.Keyspaces[name] != nil {
 			return srv.cfg.Keyspaces[name].EachShard()[0]
 		}
 	}

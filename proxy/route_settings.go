@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // settings are what the client has set in its session, by name. A SET runs on one
@@ -153,7 +154,7 @@ func (t *settings) apply(conn *executor) error {
 		if s.change > conn.applied {
 			due = append(due, s)
 			readsOtherwise = readsOtherwise || key == settingCharsets || key == "sql_mode"
-			if key == incrementVariable {
+			if key == catalog.IncrementVariable {
 				conn.forgetIDSettings()
 			}
 			conn.state.waits = conn.state.waits && key != writeTimeout

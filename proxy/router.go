@@ -12,6 +12,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -20,9 +21,9 @@ import (
 // router is what a client's session has in front of sharded keyspaces: connections
 // to as many shards as its statements need, and what makes them one session.
 type router struct {
-	s        *session  // the client's: also the connection of the shard that it logged into
-	keyspace *Keyspace // the current one
-	database string    // the current one on its server, when that is not its own
+	s        *session          // the client's: also the connection of the shard that it logged into
+	keyspace *catalog.Keyspace // the current one
+	database string            // the current one on its server, when that is not its own
 	conns    shardConns
 	tx       transaction
 	settings settings
@@ -50,7 +51,7 @@ type router struct {
 	committing bool      // several shards commit one after the other
 }
 
-func newRouter(s *session, k *Keyspace, database string) *router {
+func newRouter(s *session, k *catalog.Keyspace, database string) *router {
 	r := &router{s: s, keyspace: k}
 	if k.Shards == nil && database != k.Database {
 		r.database = database
@@ -152,7 +153,7 @@ func (r *router) passAny(code byte) error {
 }
 
 // shards gives those of the current keyspace.
-func (r *router) shards() []*Keyspace { return r.keyspace.EachShard() }
+func (r *router) shards() []*catalog.Keyspace { return r.keyspace.EachShard() }
 
 // on runs something that answers the client from a connection.
 func (r *router) on(conn *executor, run func() error) error {

@@ -71,7 +71,7 @@ func (a *alteration) checkRestart() error {
 		}
 		a.held = a.held || seq.Holds(a.next)
 	}
-	ctx, cancel := context.WithTimeout(a.ctx, catalogTimeout)
+	ctx, cancel := context.WithTimeout(a.ctx, catalog.Timeout)
 	defer cancel()
 	var row sql.NullInt64
 	err := a.keyspace.DB.QueryRowContext(ctx, "SELECT next_id FROM "+a.fullName()+" WHERE id = 0").Scan(&row)
@@ -79,7 +79,7 @@ func (a *alteration) checkRestart() error {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil // which is told when a value is asked for
 	case err != nil:
-		return &describeError{a.schemaOf(t) + "." + t.Name, err}
+		return &catalog.DescribeError{Table: a.schemaOf(t) + "." + t.Name, Err: err}
 	case a.held || a.next >= row.Int64:
 		return nil
 	}
@@ -147,7 +147,7 @@ func (a *alteration) comment() (option string, err error) {
 }
 
 func (a *alteration) changeRow() error {
-	ctx, cancel := context.WithTimeout(a.ctx, catalogTimeout)
+	ctx, cancel := context.WithTimeout(a.ctx, catalog.Timeout)
 	defer cancel()
 	if a.Options.Cache.Given {
 		if _, err := a.keyspace.DB.ExecContext(ctx, fmt.Sprintf("UPDATE %s SET cache = %d WHERE id = 0", a.fullName(), cacheOf(a.Options.Cache))); err != nil {

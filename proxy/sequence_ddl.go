@@ -16,7 +16,6 @@ import (
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
-	"github.com/seqgate/seqgate/vschema"
 )
 
 // Sequence DDL runs as a statement of the server's on a sequence table, in the
@@ -228,7 +227,7 @@ func (d *commandStatement) look(t parser.Table) (found sequenceTable, err error)
 // lookPermanent asks for a table that no temporary one hides.
 func (d *commandStatement) lookPermanent(t parser.Table) (found sequenceTable, err error) {
 	schema := d.schemaOf(t)
-	ctx, cancel := context.WithTimeout(d.ctx, catalogTimeout)
+	ctx, cancel := context.WithTimeout(d.ctx, catalog.Timeout)
 	defer cancel()
 	var kind string
 	err = d.keyspace.DB.QueryRowContext(ctx, "SELECT TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?",
@@ -237,7 +236,7 @@ func (d *commandStatement) lookPermanent(t parser.Table) (found sequenceTable, e
 		return found, nil
 	}
 	if err != nil {
-		return found, &describeError{schema + "." + t.Name, err}
+		return found, &catalog.DescribeError{Table: schema + "." + t.Name, Err: err}
 	}
 	found.exists = true
 	if found.options, found.ours = sequence.ParseComment(found.text); kind != "BASE TABLE" {
@@ -321,68 +320,12 @@ func (d *commandStatement) drop(text string) error {
 // refuseFilled refuses to drop a sequence that fills a table: its rows would go in
 // without their ids.
 func (d *commandStatement) refuseFilled(t parser.Table) error {
-	table, err := d.srv.catalog.filledFrom(d.ctx, d.keyspace, d.schemaOf(t), t.Name)
+	table, err := d.srv.catalog.FilledFrom(d.ctx, d.keyspace, d.schemaOf(t), t.Name)
 	if err != nil || table == "" {
 		return err
 	}
 	return refuseSequence("DROP SEQUENCE of '%s.%s' while it fills table '%s': drop that table first; or use DROP TABLE, after which its ids are the server's affair",
 		d.schemaOf(t), t.Name, table)
-}
-
-// filledFrom gives a table that is filled from a sequence, "" when there is none.
-func (c *tableCache) filledFrom(ctx context.Context, k *Keyspace, schema, name string) (string, error) {
-	type candidate struct {
-		keyspace      *Keyspace
-		schema, table string
-	}
-	var candidates []candidate
-	v := c.loaded.vschema()
-	if table, ok := strings.CutSuffix(name, catalog.SequenceSuffix); ok && v == nil {
-		candidates = append(candidates, candidate{k, schema, table})
-	}
-	for _, other := range c.keyspaces {
-		filled := tablesFilledFrom(v, other, name)
-		if len(filled) == 0 {
-			continue // its server need not be there
-		}
-		if same, err := c.sameServer(ctx, k, other); err != nil {
-			return "", &describeError{schema + "." + name, err}
-		} else if same {
-			for _, t := range filled {
-				candidates = append(candidates, candidate{other, other.Database, t.Name})
-			}
-		}
-	}
-	for _, of := range candidates {
-		b, err := c.Binding(ctx, of.keyspace, of.schema, of.table)
-		var missing *mysql.MyError
-		switch {
-		case errors.As(err, &missing) && missing.Code == mysql.ER_NO_SUCH_TABLE:
-		case err != nil:
-			return "", err
-		case b != nil && strings.EqualFold(b.Sequence.Database, schema) && strings.EqualFold(b.Sequence.Table, name):
-			return of.schema + "." + b.Table, nil
-		}
-	}
-	return "", nil
-}
-
-// tablesFilledFrom gives the tables of a keyspace that the vschema fills from what has this name, in whichever database it is.
-func tablesFilledFrom(v *vschema.VSchema, k *Keyspace, name string) (tables []*vschema.Table) {
-	if v == nil {
-		return nil
-	}
-	declared, ok := v.Keyspace(k.Name)
-	if !ok {
-		return nil
-	}
-	for _, t := range declared.Tables() {
-		a := t.AutoIncrement
-		if a != nil && (strings.EqualFold(a.SequenceTable, name) || a.Generator != nil && strings.EqualFold(a.Generator.Name, name)) {
-			tables = append(tables, t)
-		}
-	}
-	return tables
 }
 
 // used gives the names under which a sequence is in memory here: sessions may have

@@ -12,8 +12,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // eachWithoutSequences runs a test on the servers that have no sequences of their own.
@@ -268,9 +268,9 @@ func TestDropSequenceThatFills(t *testing.T) {
 func TestDropSequenceWhileServerIsAway(t *testing.T) {
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const nobody = "127.0.0.1:1"
-		far := &proxy.Keyspace{Name: "far", Database: "far", DB: openDSN(t, "app:app@tcp("+nobody+")/far"),
+		far := &catalog.Keyspace{Name: "far", Database: "far", DB: openDSN(t, "app:app@tcp("+nobody+")/far"),
 			Backend: &backend.Backend{Network: "tcp", Addr: nobody, User: s.User, Password: s.Password}}
-		g := newGate(t, s, gateOptions{more: map[string]*proxy.Keyspace{"far": far}, vschema: `{"keyspaces": {
+		g := newGate(t, s, gateOptions{more: map[string]*catalog.Keyspace{"far": far}, vschema: `{"keyspaces": {
 			"main": {"tables": {"near_seq": {"type": "sequence"}, "far_seq": {"type": "sequence"}}},
 			"far": {"tables": {"t": {"auto_increment": {"column": "id", "sequence": "main.far_seq"}}}}}}`})
 		c := conn(t, g.open(t, ""))

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
@@ -38,14 +39,14 @@ type User struct {
 	// Config.MaxUserConnections; 0 is that.
 	MaxConnections int
 	// Account is the one at the backends; nil for each keyspace's own.
-	Account *Account
+	Account *catalog.Account
 	// VSchemaDDL lets a user change the vschema by ALTER VSCHEMA.
 	VSchemaDDL bool
 }
 
 // Config is what a Server needs.
 type Config struct {
-	Keyspaces map[string]*Keyspace
+	Keyspaces map[string]*catalog.Keyspace
 	// Default is the keyspace of clients that name no database.
 	Default string
 	// Users may log in. When nil, clients log in with their own account at the
@@ -65,7 +66,7 @@ type Config struct {
 	AlterVSchema func(ctx context.Context, edit vschema.Edit) error
 	// OnExplicitID says what an id does that a client writes itself into a
 	// sequenced column of a keyspace's table. ExplicitAdvance everywhere when nil.
-	OnExplicitID func(keyspace, table string) ExplicitPolicy
+	OnExplicitID func(keyspace, table string) catalog.ExplicitPolicy
 	// FirstFree gives the first id above all that are in use in the columns which a
 	// sequence fills, or would fill if it existed, for CREATE SEQUENCE; 0 when it fills
 	// none. No sequence fills anything when nil.
@@ -75,7 +76,7 @@ type Config struct {
 	Tracer Tracer
 	// XA has transactions over several shards commit in two phases, by decisions that
 	// stand in this unsharded keyspace; nil for the order of the shards.
-	XA *Keyspace
+	XA *catalog.Keyspace
 	// XAGrace is how long a prepared transaction is left to the seqgate that began it;
 	// twice the time that this waits for the decision when 0.
 	XAGrace time.Duration
@@ -122,7 +123,7 @@ const DefaultHandshakeTimeout = 10 * time.Second
 type Server struct {
 	cfg      Config
 	changed  atomic.Pointer[Config] // with the settings of now; nil until they are changed
-	catalog  *tableCache
+	catalog  *catalog.Cache
 	takers   takers
 	clusters clusters
 
@@ -130,7 +131,7 @@ type Server struct {
 	log           *slog.Logger
 	hangups       *hangups
 	// pools are the backends' connections, by unsharded keyspace or shard; none without a list of users.
-	pools    map[*Keyspace]*backend.Pool
+	pools    map[*catalog.Keyspace]*backend.Pool
 	accounts accountPools
 	// publicKey is that of Config.RSA, in PEM.
 	publicKey []byte
@@ -138,7 +139,7 @@ type Server struct {
 	decisions *decisions // nil without Config.XA
 
 	meter    *meter.Meter
-	backends map[*Keyspace]*meter.Backend // by unsharded keyspace or shard
+	backends map[*catalog.Keyspace]*meter.Backend // by unsharded keyspace or shard
 
 	explicit explicitWarnings
 	taken    explicitWarnings // of ids in memory that were in the table
@@ -196,7 +197,7 @@ func New(cfg Config) (*Server, error) {
 		s.ownGenerators = generate.New(generate.Config{})
 		s.cfg.Generators = s.ownGenerators
 	}
-	s.catalog = newTableCache(s.cfg)
+	s.catalog = catalog.NewCache(catalog.CacheConfig{Keyspaces: s.cfg.Keyspaces, VSchema: s.cfg.VSchema, Generators: s.cfg.Generators, OnExplicitID: s.cfg.OnExplicitID, Logger: s.cfg.Logger})
 	s.segments.note(cfg.VSchema)
 	if cfg.RSA != nil {
 		der, err := x509.MarshalPKIXPublicKey(&cfg.RSA.PublicKey)
@@ -208,7 +209,7 @@ func New(cfg Config) (*Server, error) {
 	var err error
 	s.hangups, err = newHangups()
 	if cfg.Users != nil {
-		s.pools = make(map[*Keyspace]*backend.Pool)
+		s.pools = make(map[*catalog.Keyspace]*backend.Pool)
 		for _, k := range cfg.Keyspaces {
 			for _, shard := range k.EachShard() {
 				s.pools[shard] = &backend.Pool{Backend: shard.Backend, MaxIdle: cfg.IdleBackends}
@@ -358,7 +359,7 @@ func (s *Server) receive(c net.Conn) (client net.Conn, release func(), err error
 }
 
 // logEnd tells how a session ended: a client that just leaves is no news. k is its keyspace, nil before there is one.
-func (s *Server) logEnd(c net.Conn, what string, k *Keyspace, err error) {
+func (s *Server) logEnd(c net.Conn, what string, k *catalog.Keyspace, err error) {
 	level := slog.LevelDebug
 	var lost *backendError
 	var connect *backend.ConnectError
@@ -371,7 +372,7 @@ func (s *Server) logEnd(c net.Conn, what string, k *Keyspace, err error) {
 	if errors.As(err, &lost) || errors.As(err, &connect) {
 		level = slog.LevelWarn
 	}
-	s.log.Log(s.ctx, level, what+" ended", append(k.logged(), "client", c.RemoteAddr().String(), "err", err)...)
+	s.log.Log(s.ctx, level, what+" ended", append(k.Logged(), "client", c.RemoteAddr().String(), "err", err)...)
 }
 
 func (s *Server) track(c net.Conn, session *session) {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -19,17 +20,17 @@ type serverConn struct {
 	ctx      context.Context // ends when the server is closed for good
 	log      *slog.Logger
 	trace    *tracing // nil: nobody is told
-	keyspace *Keyspace
+	keyspace *catalog.Keyspace
 	owner    connOwner
 	client   uint32 // the id of the client's connection
 
 	back         *wire.Conn
-	backend      *backend.Conn           // that back reads from and writes to
-	threadID     atomic.Uint32           // the server's own id of it
-	secure       bool                    // a password may be sent on it as it is
-	login        backend.Login           // where it is seqgate's own
-	account      atomic.Pointer[Account] // of login, for other sessions; nil without a list of users
-	capabilities uint64                  // what both sides have; MariaDB's extended ones in the upper half
+	backend      *backend.Conn                   // that back reads from and writes to
+	threadID     atomic.Uint32                   // the server's own id of it
+	secure       bool                            // a password may be sent on it as it is
+	login        backend.Login                   // where it is seqgate's own
+	account      atomic.Pointer[catalog.Account] // of login, for other sessions; nil without a list of users
+	capabilities uint64                          // what both sides have; MariaDB's extended ones in the upper half
 	mariaDB      bool
 	openCount    *atomic.Int64 // counts the connection to the server that is in use; nil while there is none
 
@@ -47,7 +48,7 @@ type serverConn struct {
 	named             map[string]*namedStmt // those of SQL's PREPARE, by name
 	clientStatementID uint32                // of a shard's: the id that the client is told of the statement being prepared; 0 for none
 
-	unfilled  *catalogEntry   // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
+	unfilled  *catalog.Entry  // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
 	temporary map[string]bool // tables by schema.name that no temporary one hides, asked when the session may have such; nil: it has none
 
 	// boundary says that the server has got whole commands only, so that another
@@ -127,13 +128,13 @@ func (c *serverConn) hasTransaction() bool {
 // noteAccount tells other sessions with which account this one's server connection was made.
 func (c *serverConn) noteAccount() {
 	if c.pool() != nil {
-		c.account.Store(&Account{c.login.User, c.login.Password})
+		c.account.Store(&catalog.Account{User: c.login.User, Password: c.login.Password})
 	}
 }
 
 // loginAt gives the login of another backend connection of this session, for a listed user: what COM_SET_OPTION has
 // changed since its own login outlives it.
-func (c *serverConn) loginAt(k *Keyspace, user, database string) (backend.Login, error) {
+func (c *serverConn) loginAt(k *catalog.Keyspace, user, database string) (backend.Login, error) {
 	const option = uint64(mysql.CLIENT_MULTI_STATEMENTS)
 	login := c.login
 	login.Database = database

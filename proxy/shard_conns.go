@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -50,7 +51,7 @@ func (l *shardConns) others(but *executor, do func(conn *executor)) {
 	}
 }
 
-func (l *shardConns) find(k *Keyspace) *executor {
+func (l *shardConns) find(k *catalog.Keyspace) *executor {
 	for _, conn := range l.all {
 		if conn.keyspace == k {
 			return conn
@@ -66,7 +67,7 @@ func (r *router) anyConn() (*executor, error) {
 			return conn, err
 		}
 	}
-	all := []*Keyspace{r.s.keyspace}
+	all := []*catalog.Keyspace{r.s.keyspace}
 	for _, conn := range r.conns.all {
 		if conn != r.s.executor {
 			all = append(all, conn.keyspace)
@@ -76,13 +77,13 @@ func (r *router) anyConn() (*executor, error) {
 }
 
 // anyShard gives a connection of any shard of a keyspace, the given one if its server is there.
-func (r *router) anyShard(k *Keyspace, get func(*Keyspace) (*executor, error)) (*executor, error) {
+func (r *router) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (*executor, error) {
 	if conn := r.conns.find(k); k.Shard == "" || conn != nil && !conn.hasEnded() {
 		if conn, err := get(k); !isAway(err) || k.Shard == "" {
 			return conn, err
 		}
 	}
-	all := []*Keyspace{k}
+	all := []*catalog.Keyspace{k}
 	for _, shard := range r.s.srv.cfg.Keyspaces[k.Name].Shards {
 		if shard != k {
 			all = append(all, shard)
@@ -93,9 +94,9 @@ func (r *router) anyShard(k *Keyspace, get func(*Keyspace) (*executor, error)) (
 
 // firstOf gives the connection of the first keyspace or shard whose server is there. Those that
 // there is a connection to are preferred, once the first has none any more.
-func (r *router) firstOf(all []*Keyspace, get func(*Keyspace) (*executor, error)) (conn *executor, err error) {
+func (r *router) firstOf(all []*catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (conn *executor, err error) {
 	if first := r.conns.find(all[0]); first != nil && first.hasEnded() {
-		slices.SortStableFunc(all, func(a, b *Keyspace) int { return r.rank(a) - r.rank(b) })
+		slices.SortStableFunc(all, func(a, b *catalog.Keyspace) int { return r.rank(a) - r.rank(b) })
 	}
 	for _, k := range all {
 		if conn, err = get(k); !isAway(err) {
@@ -115,7 +116,7 @@ func isAway(err error) bool {
 }
 
 // rank is 0 of a keyspace or shard that the session has a connection to, else 1.
-func (r *router) rank(k *Keyspace) int {
+func (r *router) rank(k *catalog.Keyspace) int {
 	if conn := r.conns.find(k); conn != nil && !conn.hasEnded() {
 		return 0
 	}
@@ -124,7 +125,7 @@ func (r *router) rank(k *Keyspace) int {
 
 // conn returns the connection to a shard, or to an unsharded keyspace, in the state in
 // which the client's statements expect it: with its settings, and in its transaction.
-func (r *router) conn(k *Keyspace) (*executor, error) {
+func (r *router) conn(k *catalog.Keyspace) (*executor, error) {
 	conn, err := r.connectedConn(k)
 	if err != nil {
 		return nil, err
@@ -133,9 +134,11 @@ func (r *router) conn(k *Keyspace) (*executor, error) {
 }
 
 // connsOf is connection for several shards.
-func (r *router) connsOf(shards []*Keyspace) ([]*executor, error) { return r.connsBy(r.conn, shards) }
+func (r *router) connsOf(shards []*catalog.Keyspace) ([]*executor, error) {
+	return r.connsBy(r.conn, shards)
+}
 
-func (r *router) connsBy(get func(*Keyspace) (*executor, error), shards []*Keyspace) ([]*executor, error) {
+func (r *router) connsBy(get func(*catalog.Keyspace) (*executor, error), shards []*catalog.Keyspace) ([]*executor, error) {
 	all := make([]*executor, len(shards))
 	for i, shard := range shards {
 		conn, err := get(shard)
@@ -150,7 +153,7 @@ func (r *router) connsBy(get func(*Keyspace) (*executor, error), shards []*Keysp
 
 // connectedConn gives the connection to a shard with the client's settings. One that
 // has ended is replaced, unless something was on it that another would not have.
-func (r *router) connectedConn(k *Keyspace) (*executor, error) {
+func (r *router) connectedConn(k *catalog.Keyspace) (*executor, error) {
 	if r.s.halfClosed {
 		return nil, errClientLeft
 	}
@@ -213,7 +216,7 @@ func (r *router) replaceable(conn *executor) bool {
 }
 
 // open connects to a shard as the client logged in.
-func (r *router) open(k *Keyspace) (*executor, error) {
+func (r *router) open(k *catalog.Keyspace) (*executor, error) {
 	s := r.s
 	login, err := s.loginAt(k, s.user, k.Database)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -71,7 +71,7 @@ func newShardedGate(t testing.TB, s *servertest.Server, n int, o gateOptions, ta
 		t.Fatal(err)
 	}
 	g := &shardedGate{layout: layout}
-	shards := make([]*proxy.Keyspace, n)
+	shards := make([]*catalog.Keyspace, n)
 	for i := range shards {
 		database := s.NewDatabase(t)
 		db := s.Open(t, database)
@@ -85,10 +85,10 @@ func newShardedGate(t testing.TB, s *servertest.Server, n int, o gateOptions, ta
 			t.Fatal(err)
 		}
 		g.shards = append(g.shards, db)
-		shards[i] = &proxy.Keyspace{Name: "customer", Shard: layout.Name(i), Database: database, DB: db,
+		shards[i] = &catalog.Keyspace{Name: "customer", Shard: layout.Name(i), Database: database, DB: db,
 			Backend: &backend.Backend{Network: dsn.Net, Addr: dsn.Addr, User: dsn.User, Password: dsn.Passwd, TLS: o.tlsMode}}
 	}
-	o.more = map[string]*proxy.Keyspace{"customer": proxy.Sharded(layout, shards)}
+	o.more = map[string]*catalog.Keyspace{"customer": catalog.Sharded(layout, shards)}
 	g.gate = newGate(t, s, o)
 	for _, name := range []string{"user_seq", "child_seq", "strkey_seq", "t_seq"} {
 		if strings.Contains(o.vschema, name) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -17,9 +18,9 @@ type sessionRow struct {
 	id       uint64
 	thread   uint32
 	user     string
-	account  *Account
+	account  *catalog.Account
 	host     string
-	keyspace *Keyspace
+	keyspace *catalog.Keyspace
 	pinned   bool
 }
 
@@ -99,12 +100,12 @@ func hostOf(c net.Conn) string {
 // seenBy is a server, and the account that is asked there for what its threads do.
 type seenBy struct {
 	addr    string
-	account Account
+	account catalog.Account
 }
 
 func (r sessionRow) seenBy() seenBy {
 	by := seenBy{addr: r.keyspace.Backend.Addr}
-	if r.account != nil && *r.account != r.keyspace.own() {
+	if r.account != nil && *r.account != r.keyspace.Own() {
 		by.account = *r.account
 	}
 	return by

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // logText gives what the gate has logged so far.
@@ -67,7 +68,7 @@ func TestSlowStatements(t *testing.T) {
 func TestLogHasNoValues(t *testing.T) {
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		const marker = "m4rker"
-		g := newGate(t, s, gateOptions{onExplicit: proxy.ExplicitWarn, configure: func(c *proxy.Config) { c.SlowStatement = time.Nanosecond }})
+		g := newGate(t, s, gateOptions{onExplicit: catalog.ExplicitWarn, configure: func(c *proxy.Config) { c.SlowStatement = time.Nanosecond }})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY, v VARCHAR(40) UNIQUE)")
 		createSequence(t, g.direct, "t_seq", 1, 100)
 		c := conn(t, g.open(t, "multiStatements=true"))

@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // planExecuteSQL plans SQL's EXECUTE.
@@ -103,14 +104,14 @@ func (f *filler) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][]
 	if err := f.judgeUsing(slots, p, using); err != nil {
 		return nil, nil, err
 	}
-	strict := p.binding.mode(f.state.mode).Strict && !p.ignore
+	strict := p.binding.Mode(f.state.mode).Strict && !p.ignore
 	for row := range slots {
-		slots[row] = p.binding.judge(slots[row], strict)
+		slots[row] = p.binding.Judge(slots[row], strict)
 		switch slots[row].State {
 		case parser.Open:
 			p.open++
 		case parser.Unknown, parser.Param:
-			return nil, nil, unsupported("an expression in USING as the value of '"+p.binding.Column+"'", p.binding.Table,
+			return nil, nil, catalog.Unsupported("an expression in USING as the value of '"+p.binding.Column+"'", p.binding.Table,
 				"write a user variable, NULL or a literal there")
 		}
 		p.noteExplicit(slots[row])
@@ -122,7 +123,7 @@ func (f *filler) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][]
 // judgeUsing judges those rows whose ids are values of EXECUTE's USING. The session
 // is asked for user variables.
 func (f *filler) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) error {
-	mode := p.binding.mode(f.state.mode)
+	mode := p.binding.Mode(f.state.mode)
 	var rows []int
 	var variables [][]byte
 	for row, slot := range slots {
@@ -170,8 +171,8 @@ func (f *filler) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool, 
 	return using, f.quietly(string(set))
 }
 
-func tooManyVariables(b *Binding) error {
-	return unsupported(fmt.Sprintf("more than %d rows in SQL's EXECUTE", maxOwnVariables), b.Table, "insert fewer rows at once, or use the driver's prepared statements")
+func tooManyVariables(b *catalog.Binding) error {
+	return catalog.Unsupported(fmt.Sprintf("more than %d rows in SQL's EXECUTE", maxOwnVariables), b.Table, "insert fewer rows at once, or use the driver's prepared statements")
 }
 
 // executeImmediate runs MariaDB's EXECUTE IMMEDIATE of an INSERT, which is in

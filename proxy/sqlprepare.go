@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -58,7 +59,7 @@ func (x *executor) planPrepareSQL(p plan, sql []byte) (plan, error) {
 		return p, err
 	}
 	if st != nil && st.fill != nil && !parser.IsASCII([]byte(src.Name)) {
-		return p, unsupported("a name outside ASCII for an INSERT in SQL's PREPARE", st.fill.binding.Table, "name it in ASCII") // servers compare them each in its way
+		return p, catalog.Unsupported("a name outside ASCII for an INSERT in SQL's PREPARE", st.fill.binding.Table, "name it in ASCII") // servers compare them each in its way
 	}
 	if st != nil && st.fill != nil {
 		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), twin: filled != nil}
@@ -116,7 +117,7 @@ func (x *executor) judgePrepare(form string, sql []byte, read func([]byte, parse
 		return src, text, st, nil, err
 	}
 	if readsDiagnostics(text) {
-		return src, nil, nil, nil, unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in "+form, st.fill.binding.Table, "read it with SELECT first")
+		return src, nil, nil, nil, catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in "+form, st.fill.binding.Table, "read it with SELECT first")
 	}
 	st.params = x.insert.Params
 	return src, text, st, filled, x.checkReading(text, exact, st.fill.binding)
@@ -130,9 +131,9 @@ func refusePrepared(form string, st *statement) error {
 	case st.next != nil || st.calls != nil:
 		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate cannot ask for next values, or take ids apart, in SQL's PREPARE; "+instead)
 	case st.query != nil:
-		return unsupported("INSERT ... SELECT in SQL's PREPARE", st.fill.binding.Table, instead)
-	case st.fill != nil && st.fill.binding.ticket:
-		return unsupported(form, st.fill.binding.Table, instead)
+		return catalog.Unsupported("INSERT ... SELECT in SQL's PREPARE", st.fill.binding.Table, instead)
+	case st.fill != nil && st.fill.binding.Ticket:
+		return catalog.Unsupported(form, st.fill.binding.Table, instead)
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func namedOutsideASCII(t parser.Table) bool { return !parser.IsASCII([]byte(t.Sc
 
 // checkReading refuses a text for a sequenced table that the server may read in
 // another way than seqgate: it converts what is outside ASCII.
-func (c *serverConn) checkReading(text []byte, exact bool, b *Binding) error {
+func (c *serverConn) checkReading(text []byte, exact bool, b *catalog.Binding) error {
 	if parser.IsASCII(text) {
 		return nil
 	}
@@ -199,7 +200,7 @@ func (c *serverConn) checkReading(text []byte, exact bool, b *Binding) error {
 		exact = exact && (name == "utf8mb4" || name == "utf8mb3" || name == "utf8")
 	}
 	if !exact || !utf8.Valid(text) {
-		return unsupported("an INSERT with text outside ASCII in SQL's PREPARE, but in UTF-8,", b.Table, "use placeholders for such values")
+		return catalog.Unsupported("an INSERT with text outside ASCII in SQL's PREPARE, but in UTF-8,", b.Table, "use placeholders for such values")
 	}
 	return nil
 }

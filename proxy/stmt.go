@@ -125,7 +125,7 @@ func (x *executor) planPrepared(sql []byte) (st *statement, filled []byte, err e
 	if err != nil || p.fill.binding == nil {
 		return st, nil, err
 	}
-	if p.fill.binding.ticket {
+	if p.fill.binding.Ticket {
 		if err := x.checkTicket(&p.fill); err != nil {
 			return nil, nil, err
 		}

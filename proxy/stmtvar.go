@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -26,8 +27,8 @@ type idVariables struct {
 // variablesOf finds the user variables that are ids in the INSERT in s.insert. Those
 // of a text are judged at once, and it is reported whether there are any; those of a
 // prepared statement are given, nil for none.
-func (f *filler) variablesOf(sql []byte, b *Binding, prepared bool) (judged bool, bound *idVariables, err error) {
-	if b.approximate {
+func (f *filler) variablesOf(sql []byte, b *catalog.Binding, prepared bool) (judged bool, bound *idVariables, err error) {
+	if b.Approximate {
 		return false, nil, nil // they are refused: ROUND takes a half for 1
 	}
 	if prepared {
@@ -40,7 +41,7 @@ func (f *filler) variablesOf(sql []byte, b *Binding, prepared bool) (judged bool
 
 // findVariables notes the rows of the INSERT in s.insert whose ids are user
 // variables, nil for none, and makes parameters of them in s.slots.
-func (f *filler) findVariables(sql []byte, b *Binding) (*idVariables, error) {
+func (f *filler) findVariables(sql []byte, b *catalog.Binding) (*idVariables, error) {
 	var v idVariables
 	for row := range f.slots {
 		slot := &f.slots[row]
@@ -145,10 +146,10 @@ func (c *serverConn) copyVariables(names [][]byte) ([][]byte, error) {
 	return copies, c.quietly("SET " + strings.Join(set, ", "))
 }
 
-func tooManyIDVariables(b *Binding) error {
-	return unsupported(fmt.Sprintf("more than %d user variables as ids in one statement", maxOwnVariables), b.Table, "insert fewer rows at once")
+func tooManyIDVariables(b *catalog.Binding) error {
+	return catalog.Unsupported(fmt.Sprintf("more than %d user variables as ids in one statement", maxOwnVariables), b.Table, "insert fewer rows at once")
 }
 
-func diagnosticsBeside(b *Binding) error {
-	return unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings beside a user variable as the id", b.Table, "read it with SELECT first")
+func diagnosticsBeside(b *catalog.Binding) error {
+	return catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings beside a user variable as the id", b.Table, "read it with SELECT first")
 }

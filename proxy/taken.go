@@ -38,7 +38,7 @@ const maxTaken = 1 << 20
 // learnsTaken reports whether ids that are in the table may be skipped: the sequence's
 // own, where it goes on above those that clients write.
 func (p *fillPlan) learnsTaken() bool {
-	return p.open > 0 && p.ids == nil && p.texts == nil && p.forced == 0 && p.binding.OnExplicit == ExplicitAdvance && p.binding.generator == nil
+	return p.open > 0 && p.ids == nil && p.texts == nil && p.forced == 0 && p.binding.OnExplicit == catalog.ExplicitAdvance && p.binding.Generator == nil
 }
 
 // repeats reports whether the statement in s.insert, with this text, may be run twice
@@ -119,7 +119,7 @@ func isWordByte(c byte) bool {
 // repeatTaken deals with the answer to a filled statement: where it says that one of the
 // ids is in the table already, the statement is sent again once, and its new answer is
 // given.
-func (x *executor) repeatTaken(p *fillPlan, t target, ok wire.OK, err error) (wire.OK, error) {
+func (x *executor) repeatTaken(p *fillPlan, t catalog.TableName, ok wire.OK, err error) (wire.OK, error) {
 	if err != nil && !x.skipTaken(p, t, err) || err == nil && !x.mayBeTaken(p, t, ok) {
 		return ok, err
 	}
@@ -137,7 +137,7 @@ func (x *executor) repeatTaken(p *fillPlan, t target, ok wire.OK, err error) (wi
 
 // skipTaken skips ids that are in the table, if a server's error says that one of the
 // statement's is. It reports whether that was so.
-func (f *filler) skipTaken(p *fillPlan, t target, err error) bool {
+func (f *filler) skipTaken(p *fillPlan, t catalog.TableName, err error) bool {
 	var refused *wire.ServerError
 	if !p.learnsTaken() || !errors.As(err, &refused) || refused.Code() != mysql.ER_DUP_ENTRY && refused.Code() != mysql.ER_DUP_ENTRY_WITH_KEY_NAME {
 		return false
@@ -152,7 +152,7 @@ func (f *filler) skipTaken(p *fillPlan, t target, err error) bool {
 
 // mayBeTaken looks after a statement that succeeded, but left rows out or changed others,
 // where no error tells whether that was because of its ids. It skips only.
-func (f *filler) mayBeTaken(p *fillPlan, t target, ok wire.OK) bool {
+func (f *filler) mayBeTaken(p *fillPlan, t catalog.TableName, ok wire.OK) bool {
 	if !p.learnsTaken() || !p.leftOut(ok) {
 		return false
 	}
@@ -183,7 +183,7 @@ func (p *fillPlan) leftOut(ok wire.OK) bool {
 // skipStored has the sequence skip the ids in memory up to the largest of those from one
 // on that is in the table. It reports false when there is none, or it could not be asked
 // in time.
-func (f *filler) skipStored(p *fillPlan, t target, from int64) bool {
+func (f *filler) skipStored(p *fillPlan, t catalog.TableName, from int64) bool {
 	timer := time.NewTimer(lookLimit)
 	defer timer.Stop()
 	select {
@@ -195,7 +195,7 @@ func (f *filler) skipStored(p *fillPlan, t target, from int64) bool {
 }
 
 // look is skipStored for who does not wait. from is 0 for the ids in memory alone.
-func (f *filler) look(p *fillPlan, t target, from int64) <-chan bool {
+func (f *filler) look(p *fillPlan, t catalog.TableName, from int64) <-chan bool {
 	found := make(chan bool, 1)
 	b, last := p.binding, p.id(int(p.open)-1)
 	if from == 0 {
@@ -214,7 +214,7 @@ func (f *filler) look(p *fillPlan, t target, from int64) <-chan bool {
 
 // skipStored skips what is in the table of the ids from first to last, and of those in
 // memory behind them.
-func (s *Server) skipStored(ctx context.Context, k *Keyspace, t target, b *Binding, first, last int64) (bool, error) {
+func (s *Server) skipStored(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, b *catalog.Binding, first, last int64) (bool, error) {
 	seq, err := s.cfg.Sequences.Get(b.Sequence)
 	if err != nil {
 		return false, err
@@ -228,12 +228,12 @@ func (s *Server) skipStored(ctx context.Context, k *Keyspace, t target, b *Bindi
 	if first == 0 {
 		return false, nil
 	}
-	stored, err := s.catalog.highestBetween(ctx, k, t, b, first, last)
+	stored, err := highestBetween(ctx, k, t, b, first, last)
 	if err != nil || stored == 0 {
 		return false, err
 	}
 	if stored == last && last <= b.Max-maxTaken { // they may go on above
-		above, err := s.catalog.highestBetween(ctx, k, t, b, last+1, last+maxTaken)
+		above, err := highestBetween(ctx, k, t, b, last+1, last+maxTaken)
 		if err != nil {
 			return false, err
 		}
@@ -249,15 +249,15 @@ func (s *Server) skipStored(ctx context.Context, k *Keyspace, t target, b *Bindi
 
 // hasTriggers reports whether an INSERT into the table runs others, whose effects may
 // stay where the statement is undone.
-func (f *filler) hasTriggers(t target) bool {
+func (f *filler) hasTriggers(t catalog.TableName) bool {
 	ctx, cancel := context.WithTimeout(f.ctx, lookLimit)
 	defer cancel()
 	var n int
-	if !seesTriggers(ctx, f.keyspace.DB, t.schema) {
+	if !seesTriggers(ctx, f.keyspace.DB, t.Schema) {
 		return true
 	}
 	err := f.keyspace.DB.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? AND EVENT_OBJECT_TABLE = ? AND EVENT_MANIPULATION = 'INSERT'",
-		t.schema, t.table).Scan(&n)
+		t.Schema, t.Table).Scan(&n)
 	return err != nil || n > 0
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // An INSERT through a MERGE table puts rows into MyISAM tables: it is refused where one of them has a sequence.
@@ -59,7 +59,7 @@ func TestViewOfAnotherKeyspace(t *testing.T) {
 		g := newGate(t, s, gateOptions{
 			vschema: `{"keyspaces": {"main": {}, "second": {"tables": {"t_seq": {"type": "sequence"},
 				"t": {"auto_increment": {"column": "id", "sequence": "t_seq"}}}}}}`,
-			more: map[string]*proxy.Keyspace{"second": {Name: "second", Database: database, DB: s.Open(t, database),
+			more: map[string]*catalog.Keyspace{"second": {Name: "second", Database: database, DB: s.Open(t, database),
 				Backend: &backend.Backend{Network: dsn.Net, Addr: dsn.Addr, User: dsn.User, Password: dsn.Passwd}}},
 		})
 		exec(t, g.direct, "CREATE TABLE "+database+".t (id BIGINT AUTO_INCREMENT PRIMARY KEY, a INT)", "CREATE VIEW v AS SELECT * FROM "+database+".t")

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -26,7 +27,7 @@ const ticketAdvice = "a ticket table gives one id for each REPLACE or INSERT of 
 // table is a ticket table.
 func (f *filler) planTicket(p plan, err error) (plan, error) {
 	b := p.fill.binding
-	if err != nil || b == nil || !b.ticket {
+	if err != nil || b == nil || !b.Ticket {
 		return p, err
 	}
 	if err := f.checkTicket(&p.fill); err != nil {
@@ -54,7 +55,7 @@ func (f *filler) checkTicket(p *fillPlan) error {
 		form = "an id of one's own"
 	}
 	if form != "" {
-		return unsupported(form, p.binding.Table, ticketAdvice)
+		return catalog.Unsupported(form, p.binding.Table, ticketAdvice)
 	}
 	for _, column := range f.insert.Columns {
 		if !slices.ContainsFunc(p.binding.Columns, func(c string) bool { return strings.EqualFold(c, column) }) {
@@ -85,7 +86,7 @@ func (x *executor) executeTicket(st *statement, payload []byte, size int) error 
 	p, bulk := *st.fill, payload[0] == comStmtBulkExecute
 	x.front.Skip(size)
 	if bulk {
-		return unsupported("bulk execution", p.binding.Table, "execute it for one row at a time")
+		return catalog.Unsupported("bulk execution", p.binding.Table, "execute it for one row at a time")
 	}
 	if err := x.dropLong(st); err != nil {
 		return err

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/sequence"
 )
 
 // newBackends makes the counters of each server.
-func newBackends(keyspaces map[string]*Keyspace) map[*Keyspace]*meter.Backend {
-	all := make(map[*Keyspace]*meter.Backend)
+func newBackends(keyspaces map[string]*catalog.Keyspace) map[*catalog.Keyspace]*meter.Backend {
+	all := make(map[*catalog.Keyspace]*meter.Backend)
 	for _, k := range keyspaces {
 		for _, shard := range k.EachShard() {
 			all[shard] = meter.NewBackend()
@@ -57,18 +58,4 @@ func (s *Server) countSessions() (sessions, loggingIn, pinned int) {
 
 // ColumnMax returns, of sequences, the largest id that the columns hold which they fill: of the tables whose description
 // is known at present, as those in use.
-func (s *Server) ColumnMax() map[sequence.Name]int64 {
-	c := s.catalog
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	all := make(map[sequence.Name]int64)
-	for _, e := range c.entries {
-		if e.binding == nil || e.binding.numbers != nil || e.binding.form != 0 || e.binding.Max <= 0 {
-			continue
-		}
-		if known, ok := all[e.binding.Sequence]; !ok || e.binding.Max < known {
-			all[e.binding.Sequence] = e.binding.Max
-		}
-	}
-	return all
-}
+func (s *Server) ColumnMax() map[sequence.Name]int64 { return s.catalog.ColumnMax() }

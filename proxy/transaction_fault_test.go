@@ -13,6 +13,7 @@ import (
 
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // awaitRunning waits until a connection to a shard runs a statement, and gives its id.
@@ -98,7 +99,7 @@ type withheld struct {
 }
 
 // withhold holds up what is sent to a shard with this text in it, until it is released.
-func withhold(shard *proxy.Keyspace, text string) *withheld {
+func withhold(shard *catalog.Keyspace, text string) *withheld {
 	w := &withheld{text: text, arrived: make(chan struct{}), allowed: make(chan struct{})}
 	w.arrive, w.release = sync.OnceFunc(func() { close(w.arrived) }), sync.OnceFunc(func() { close(w.allowed) })
 	shard.Backend.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -223,7 +224,7 @@ func TestShardIsLostAtDecision(t *testing.T) {
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for lost := range 2 {
 			var told *withheld
-			var customer *proxy.Keyspace
+			var customer *catalog.Keyspace
 			g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
 				twoPhases(cfg)
 				customer = cfg.Keyspaces["customer"]
@@ -245,7 +246,7 @@ func TestShardIsLostAtDecision(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Errorf("shard %d: COMMIT: %v", lost, err)
 			}
-			newGate(t, s, gateOptions{database: g.database, vschema: shardedVSchema, more: map[string]*proxy.Keyspace{"customer": customer}, configure: func(cfg *proxy.Config) {
+			newGate(t, s, gateOptions{database: g.database, vschema: shardedVSchema, more: map[string]*catalog.Keyspace{"customer": customer}, configure: func(cfg *proxy.Config) {
 				cfg.XA, cfg.XAGrace = cfg.Keyspaces["main"], 50*time.Millisecond
 			}})
 			eventually(t, func() bool { return len(g.preparedXA(t)) == 0 }, "recovery")

@@ -29,7 +29,7 @@ func (f *filler) planUnlisted(p *plan, sql []byte) bool {
 		return false
 	}
 	b, err := f.binding(f.insert.Schema, f.insert.Table)
-	if err != nil || b == nil || b.key.name != "" || !isPlainName(b.Column) {
+	if err != nil || b == nil || b.Key.Name != "" || !isPlainName(b.Column) {
 		return false
 	}
 	mode := parser.Mode{MariaDB: f.mariaDB}

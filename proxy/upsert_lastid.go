@@ -5,5 +5,5 @@ package proxy
 // AUTO_INCREMENT, the assignment that tells it comes behind all that read. A call with
 // an argument sets what is to be kept.
 func (p *fillPlan) appendsID(sql []byte) bool {
-	return p.upsert && p.readsLastID && p.rows == 1 && p.binding.form == 0 && !p.binding.AutoIncrement && !p.returning && !setsLastID(sql)
+	return p.upsert && p.readsLastID && p.rows == 1 && p.binding.Form == 0 && !p.binding.AutoIncrement && !p.returning && !setsLastID(sql)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // A user variable in the place of an id decides when the statement runs whether
@@ -86,7 +87,7 @@ const (
 // resolveVariables judges those rows of the INSERT in s.insert, in s.slots, whose
 // ids are user variables. Each is copied first, so that what was judged is what the
 // statement writes. It reports whether there are any.
-func (f *filler) resolveVariables(sql []byte, b *Binding) (bool, error) {
+func (f *filler) resolveVariables(sql []byte, b *catalog.Binding) (bool, error) {
 	var rows []int
 	var copies [][]byte
 	set := []byte("SET ")
@@ -96,7 +97,7 @@ func (f *filler) resolveVariables(sql []byte, b *Binding) (bool, error) {
 		}
 		variable := f.insert.Variable(sql, row)
 		switch {
-		case variable == nil && b.form != 0:
+		case variable == nil && b.Form != 0:
 			continue // an expression, which may be the row's own
 		case variable == nil:
 			return false, nil // it is refused for this
@@ -119,7 +120,7 @@ func (f *filler) resolveVariables(sql []byte, b *Binding) (bool, error) {
 	if err := f.quietly(string(set)); err != nil {
 		return false, err
 	}
-	values, err := f.readVariables(copies, b.mode(f.state.mode), f.insert.Ignore)
+	values, err := f.readVariables(copies, b.Mode(f.state.mode), f.insert.Ignore)
 	for i, v := range values {
 		f.slots[rows[i]] = v
 	}

@@ -5,45 +5,16 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 
-	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// loadedVSchema is one vschema and what was made of it once, for all sessions. It is
-// replaced whole: what a statement has read of one stays right until its end.
-type loadedVSchema struct {
-	vschema *vschema.VSchema // nil: tables have sequences by the convention
-	planner *route.Planner   // nil when no keyspace is sharded
-}
-
-// loadVSchema makes of a vschema all that is made of it.
-func (c *tableCache) loadVSchema(v *vschema.VSchema) *loadedVSchema {
-	layouts := make(map[string]*vschema.Shards)
-	for name, k := range c.keyspaces {
-		if k.Shards != nil {
-			layouts[name] = k.Layout
-		}
-	}
-	l := &loadedVSchema{vschema: v}
-	if len(layouts) > 0 {
-		l.planner = route.New(v, layouts, c.columnType)
-	}
-	return l
-}
-
-// vschemaHolder holds what statements go by from now on.
-type vschemaHolder struct{ atomic.Pointer[loadedVSchema] }
-
-// vschema gives the vschema of now; nil when there is none.
-func (h *vschemaHolder) vschema() *vschema.VSchema { return h.Load().vschema }
-
 // loaded gives what a statement that begins now goes by, to its end.
-func (s *Server) loaded() *loadedVSchema { return s.catalog.loaded.Load() }
+func (s *Server) loaded() *catalog.Loaded { return s.catalog.Loaded() }
 
 // VSchema gives the vschema that statements go by now; nil when there is none.
-func (s *Server) VSchema() *vschema.VSchema { return s.catalog.loaded.vschema() }
+func (s *Server) VSchema() *vschema.VSchema { return s.catalog.VSchema() }
 
 // SetVSchema makes statements that begin from now on go by another vschema, and
 // forgets what was concluded from the one before. The error is that of CheckVSchema;
@@ -52,7 +23,7 @@ func (s *Server) SetVSchema(v *vschema.VSchema) error {
 	if err := s.CheckVSchema(v); err != nil {
 		return err
 	}
-	s.catalog.loaded.Store(s.catalog.loadVSchema(v))
+	s.catalog.Use(v)
 	if err := s.cfg.Generators.Use(v); err != nil {
 		s.log.Error("generators of the vschema that cannot be used", "error", err)
 	}
@@ -76,7 +47,7 @@ func (s *Server) CheckVSchema(v *vschema.VSchema) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.cfg.Keyspaces)) {
 		declared, _ := v.Keyspace(name)
-		if reason := s.cfg.Keyspaces[name].misfits(declared); reason != "" {
+		if reason := s.cfg.Keyspaces[name].Misfits(declared); reason != "" {
 			errs = append(errs, misfit(name, reason))
 		}
 	}
@@ -135,32 +106,4 @@ func (s *segments) changed(v *vschema.VSchema) (errs vschema.Errors) {
 
 func misfit(keyspace, reason string) vschema.Error {
 	return vschema.Error{Path: "keyspaces." + keyspace, Message: reason}
-}
-
-// misfits tells why the keyspace cannot be what the vschema declares it to be, "" when
-// it can; nil is that nothing is declared.
-func (k *Keyspace) misfits(declared *vschema.Keyspace) string {
-	sharded := declared != nil && declared.Sharded
-	switch {
-	case sharded && k.Shards == nil:
-		return "it becomes sharded, which it was not when seqgate was started: start seqgate again"
-	case !sharded && k.Shards != nil:
-		return "it was sharded when seqgate was started, and is no more: start seqgate again"
-	case !sharded:
-		return ""
-	}
-	names := make([]string, len(k.Shards))
-	for i, shard := range k.Shards {
-		names[i] = shard.Shard
-	}
-	layout, err := declared.NewShards(names)
-	if err != nil {
-		return err.Error()
-	}
-	for i := range layout.Len() {
-		if layout.Name(i) != k.Layout.Name(i) {
-			return "its shards are in another order than when seqgate was started: start seqgate again"
-		}
-	}
-	return ""
 }

@@ -29,7 +29,7 @@ const xaFormat = 0x5347
 // decisions is the table that says what becomes of prepared transactions: what
 // stands there first counts, whoever wrote it.
 type decisions struct {
-	at *Keyspace
+	at *catalog.Keyspace
 	// own begins the names of transactions that this table decides, whichever seqgate's:
 	// deployments may have servers in common. prefix begins those of this process.
 	own, prefix string
@@ -42,7 +42,7 @@ const (
 	decideRollback = "rollback"
 )
 
-func newDecisions(at *Keyspace) *decisions {
+func newDecisions(at *catalog.Keyspace) *decisions {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
 	hash := sha256.Sum256([]byte(at.Database))
@@ -99,13 +99,13 @@ func (d *decisions) table() string {
 }
 
 // xid gives a transaction's name at one shard, as SQL has it.
-func xid(name string, k *Keyspace) string {
+func xid(name string, k *catalog.Keyspace) string {
 	return fmt.Sprintf("'%s',X'%x',%d", name, branch(k), xaFormat)
 }
 
 // branch tells the shards of one server apart, also those of two configurations that
 // call them the same. A name of a branch has 64 bytes at most.
-func branch(k *Keyspace) string {
+func branch(k *catalog.Keyspace) string {
 	const most, readable = 64, 47
 	name := k.Database + "/" + k.String()
 	if len(name) <= most {

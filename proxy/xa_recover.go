@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -38,7 +39,7 @@ type recovery struct {
 // prepared is a part of a transaction that a shard has prepared.
 type prepared struct {
 	name  string
-	shard *Keyspace
+	shard *catalog.Keyspace
 }
 
 // recoverXA looks for prepared transactions until the server is closed.
@@ -140,7 +141,7 @@ func (r *recovery) parts(ctx context.Context) (parts []prepared, err error) {
 }
 
 // preparedOn gives the transactions of this table that a shard has prepared.
-func (d *decisions) preparedOn(ctx context.Context, k *Keyspace) ([]string, error) {
+func (d *decisions) preparedOn(ctx context.Context, k *catalog.Keyspace) ([]string, error) {
 	rows, err := k.DB.QueryContext(ctx, "XA RECOVER")
 	if err != nil {
 		return nil, err

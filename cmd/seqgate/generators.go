@@ -13,7 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
 	seqredis "github.com/seqgate/seqgate/sequence/redis"
@@ -259,7 +259,7 @@ func (c *checker) checkGenerated(name tableName, a *vschema.AutoIncrement) {
 			continue
 		}
 		subject := at.String() + "." + column.Name
-		if err := proxy.CheckColumn(a.Generator, column.Definition()); err != nil {
+		if err := catalog.CheckColumn(a.Generator, column.Definition()); err != nil {
 			c.fail(subject, "cannot be filled from generator %s: %v", a.Generator.Name, err)
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/proxy/catalog"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -26,7 +27,7 @@ import (
 // keyedSequences holds the keyed sequences of the process, each made on its first use.
 type keyedSequences struct {
 	cfg       *config.Config
-	keyspaces map[string]*proxy.Keyspace
+	keyspaces map[string]*catalog.Keyspace
 	log       *slog.Logger
 	peers     *peers
 	address   string // where other seqgates reach this one; set before the first get
@@ -36,7 +37,7 @@ type keyedSequences struct {
 	closed bool
 }
 
-func newKeyedSequences(cfg *config.Config, keyspaces map[string]*proxy.Keyspace, log *slog.Logger) *keyedSequences {
+func newKeyedSequences(cfg *config.Config, keyspaces map[string]*catalog.Keyspace, log *slog.Logger) *keyedSequences {
 	return &keyedSequences{cfg: cfg, keyspaces: keyspaces, log: log, peers: newPeers(cfg),
 		open: map[sequence.Name]*keyed.Sequence{}}
 }

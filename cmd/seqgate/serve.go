@@ -24,6 +24,7 @@ import (
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/sequence"
@@ -238,10 +239,10 @@ func isTerminal(w io.Writer) bool {
 
 // openKeyspaces prepares the connections to each keyspace's server. None is
 // opened yet: a server that is away now may be there later.
-func openKeyspaces(cfg *config.Config) (map[string]*proxy.Keyspace, error) {
-	keyspaces := make(map[string]*proxy.Keyspace)
+func openKeyspaces(cfg *config.Config) (map[string]*catalog.Keyspace, error) {
+	keyspaces := make(map[string]*catalog.Keyspace)
 	for _, k := range cfg.Keyspaces {
-		shards := make([]*proxy.Keyspace, len(k.Shards))
+		shards := make([]*catalog.Keyspace, len(k.Shards))
 		for i, shard := range k.Shards {
 			opened, err := openShard(k.Name, shard)
 			if err != nil {
@@ -250,7 +251,7 @@ func openKeyspaces(cfg *config.Config) (map[string]*proxy.Keyspace, error) {
 			shards[i] = opened
 		}
 		if k.Sharded() {
-			keyspaces[k.Name] = proxy.Sharded(k.Layout, shards)
+			keyspaces[k.Name] = catalog.Sharded(k.Layout, shards)
 			continue
 		}
 		keyspaces[k.Name], shards[0].Shard = shards[0], ""
@@ -259,7 +260,7 @@ func openKeyspaces(cfg *config.Config) (map[string]*proxy.Keyspace, error) {
 }
 
 // openShard prepares the connections to one shard's server.
-func openShard(keyspace string, shard config.Shard) (*proxy.Keyspace, error) {
+func openShard(keyspace string, shard config.Shard) (*catalog.Keyspace, error) {
 	db, err := openPool(shard.DSN)
 	if err != nil {
 		return nil, err
@@ -268,13 +269,13 @@ func openShard(keyspace string, shard config.Shard) (*proxy.Keyspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &proxy.Keyspace{
+	k := &catalog.Keyspace{
 		Name: keyspace, Shard: shard.Name, Database: shard.DSN.DBName, DB: db, Refills: refills,
 		Backend: &backend.Backend{
 			Network: shard.DSN.Net, Addr: shard.DSN.Addr, User: shard.DSN.User, Password: shard.DSN.Passwd,
 			TLS: backendMode(shard.Mode), TLSConfig: shard.DSN.TLS,
 		},
-		OpenAs: func(a proxy.Account) (*sql.DB, error) {
+		OpenAs: func(a catalog.Account) (*sql.DB, error) {
 			dsn := shard.DSN.Clone()
 			dsn.User, dsn.Passwd, dsn.DBName = a.User, a.Password, ""
 			return openPool(dsn)
@@ -321,7 +322,7 @@ func openPool(dsn *mysql.Config) (*sql.DB, error) {
 
 // closeKeyspaces closes the pools. A server that went away before is told of, and
 // no reason to fail.
-func closeKeyspaces(keyspaces map[string]*proxy.Keyspace, log *slog.Logger) {
+func closeKeyspaces(keyspaces map[string]*catalog.Keyspace, log *slog.Logger) {
 	for name, k := range keyspaces {
 		for _, shard := range k.EachShard() {
 			if err := errors.Join(shard.DB.Close(), shard.Refills.Close()); err != nil {
@@ -331,7 +332,7 @@ func closeKeyspaces(keyspaces map[string]*proxy.Keyspace, log *slog.Logger) {
 	}
 }
 
-func newServer(schema *vschemaFile, keyspaces map[string]*proxy.Keyspace, servers *health.Checker, sequences *sequence.Registry, keyed *keyedSequences,
+func newServer(schema *vschemaFile, keyspaces map[string]*catalog.Keyspace, servers *health.Checker, sequences *sequence.Registry, keyed *keyedSequences,
 	generators *generate.Set, clientTLS *tls.Config, key *rsa.PrivateKey, spans tracer, log *slog.Logger) (*proxy.Server, error) {
 	cfg := schema.config()
 	var alter func(context.Context, vschema.Edit) error
@@ -378,7 +379,7 @@ func sequenceConfig(cfg *config.Config, spans tracer, log *slog.Logger) sequence
 }
 
 // decisionsAt gives the keyspace whose server keeps the decisions on XA transactions, nil without those.
-func decisionsAt(cfg *config.Config, keyspaces map[string]*proxy.Keyspace) *proxy.Keyspace {
+func decisionsAt(cfg *config.Config, keyspaces map[string]*catalog.Keyspace) *catalog.Keyspace {
 	if cfg.Transactions != config.TransactionsXA {
 		return nil
 	}

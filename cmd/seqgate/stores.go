@@ -8,15 +8,15 @@ import (
 	"sync"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/proxy/catalog"
 
-	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/sequence"
 )
 
 // stores makes the store of each sequence, as the configuration wants it.
 type stores struct {
 	vschema   *vschemaFile
-	keyspaces map[string]*proxy.Keyspace
+	keyspaces map[string]*catalog.Keyspace
 	log       *slog.Logger
 
 	dropped func(sequence.Name) bool // whether DROP SEQUENCE took it away: see sequence.Registry
@@ -51,7 +51,7 @@ func guarded(o config.SequenceOverride, store sequence.RowStore) sequence.RowSto
 	return sequence.Failover(store, o.FailoverSkip)
 }
 
-func (s *stores) store(name sequence.Name, own config.SequenceOverride, k *proxy.Keyspace) (sequence.RowStore, error) {
+func (s *stores) store(name sequence.Name, own config.SequenceOverride, k *catalog.Keyspace) (sequence.RowStore, error) {
 	if own.Stores != nil {
 		return s.striped(name)
 	}

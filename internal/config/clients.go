@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // Limits bound how many connections there are at once. 0 clients is any number.
@@ -138,8 +139,8 @@ func (r *reader) user(v value) User {
 }
 
 // account reads the account that seqgate uses for a user at the servers.
-func (r *reader) account(v value) *proxy.Account {
-	var a proxy.Account
+func (r *reader) account(v value) *catalog.Account {
+	var a catalog.Account
 	r.secretFields(v, &a.Password, map[string]func(value){"user": func(v value) { a.User = r.text(v) }})
 	if a.User == "" && v.isMapping() {
 		r.fail(v, "the user is missing: write user: NAME, an account of the servers")

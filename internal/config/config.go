@@ -22,6 +22,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/idapi"
 	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/sequence/worker"
@@ -65,12 +66,12 @@ type Config struct {
 
 // User may connect to seqgate.
 type User struct {
-	Name, Password string         // the password may be empty
-	Plugin         string         // caching_sha2_password or mysql_native_password
-	Require        proxy.UserTLS  // what the user's connections must have
-	MaxConnections int            // 0: Limits.PerUser
-	VSchemaDDL     bool           // may use ALTER VSCHEMA
-	Account        *proxy.Account // at the servers; nil: the DSN's
+	Name, Password string           // the password may be empty
+	Plugin         string           // caching_sha2_password or mysql_native_password
+	Require        proxy.UserTLS    // what the user's connections must have
+	MaxConnections int              // 0: Limits.PerUser
+	VSchemaDDL     bool             // may use ALTER VSCHEMA
+	Account        *catalog.Account // at the servers; nil: the DSN's
 }
 
 // Keyspace is one logical database and the servers that hold it.
@@ -136,7 +137,7 @@ func Default() *Config {
 			Refill: RefillForUpdate, MinLifetime: 15 * time.Minute, MaxStep: 1_000_000, MaxN: proxy.DefaultMaxValues, Timeout: 5 * time.Second, Prefetch: 10, Lease: keyed.DefaultLease,
 		},
 		WorkerIDs:    WorkerIDs{Store: TableStore, Lease: worker.DefaultLease, Quarantine: worker.DefaultLease, MaxSkew: worker.DefaultMaxSkew},
-		Tables:       Tables{OnExplicitID: proxy.ExplicitAdvance},
+		Tables:       Tables{OnExplicitID: catalog.ExplicitAdvance},
 		Transactions: TransactionsInOrder,
 		API:          API{MaxN: idapi.DefaultMaxN, Connections: 1000},
 		TLS:          TLS{Backend: TLSAsClient},

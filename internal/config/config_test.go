@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -110,7 +110,7 @@ tls: {required: true}
 	check("Listen", c.Listen, []string{"127.0.0.1:1", "unix:/tmp/s"})
 	check("Users", c.Users, []User{
 		{"one", "0123", "caching_sha2_password", "none", 0, false, nil}, {"two", "from env", "mysql_native_password", "tls", 7, false, nil},
-		{"three", "from file", "caching_sha2_password", "none", 0, true, &proxy.Account{User: "at_server", Password: "from env"}}})
+		{"three", "from file", "caching_sha2_password", "none", 0, true, &catalog.Account{User: "at_server", Password: "from env"}}})
 	check("Limits", c.Limits, Limits{Connections: 5, PerUser: 3, IdleBackends: 100})
 	check("Timeouts", c.Timeouts, Timeouts{Handshake: time.Second, Idle: time.Minute, Read: 2 * time.Second, Write: 3 * time.Second})
 	check("ProxyProtocol", fmt.Sprint(c.ProxyProtocol.From), "[10.0.0.0/8 127.0.0.1/32 fd00::/8]")

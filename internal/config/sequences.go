@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -66,17 +66,17 @@ func (s Sequences) Of(keyspace, table string) SequenceOverride {
 
 // Tables is how the tables that sequences fill are treated.
 type Tables struct {
-	OnExplicitID proxy.ExplicitPolicy     // what an id that a client gives does to the sequence
+	OnExplicitID catalog.ExplicitPolicy   // what an id that a client gives does to the sequence
 	Overrides    map[string]TableOverride // by keyspace.table
 }
 
 // TableOverride is what differs for one table.
 type TableOverride struct {
-	OnExplicitID proxy.ExplicitPolicy // as that of Tables
+	OnExplicitID catalog.ExplicitPolicy // as that of Tables
 }
 
 // OnExplicitIDOf is what an explicit id does in one table.
-func (t Tables) OnExplicitIDOf(keyspace, table string) proxy.ExplicitPolicy {
+func (t Tables) OnExplicitIDOf(keyspace, table string) catalog.ExplicitPolicy {
 	if o, ok := t.Overrides[keyspace+"."+table]; ok {
 		return o.OnExplicitID
 	}
@@ -158,8 +158,8 @@ func (r *reader) stores(v value) []Shard {
 	return stores
 }
 
-func (r *reader) explicitPolicy(v value) proxy.ExplicitPolicy {
-	return proxy.ExplicitPolicy(r.oneOf(v, string(proxy.ExplicitIgnore), string(proxy.ExplicitWarn), string(proxy.ExplicitAdvance)))
+func (r *reader) explicitPolicy(v value) catalog.ExplicitPolicy {
+	return catalog.ExplicitPolicy(r.oneOf(v, string(catalog.ExplicitIgnore), string(catalog.ExplicitWarn), string(catalog.ExplicitAdvance)))
 }
 
 // tableOverrides reads the settings of single tables.

@@ -4,8 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/seqgate/seqgate/proxy"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 const sequencesText = mainKeyspace + `
@@ -48,7 +47,7 @@ func TestSequenceSettings(t *testing.T) {
 	if stores[0].Mode != TLSAsClient || stores[1].Mode != TLSRequired || stores[1].DSN.TLS == nil {
 		t.Errorf("the stores' TLS modes are %v and %v, want those of other servers", stores[0].Mode, stores[1].Mode)
 	}
-	for table, want := range map[string]proxy.ExplicitPolicy{"users": proxy.ExplicitIgnore, "posts": proxy.ExplicitWarn} {
+	for table, want := range map[string]catalog.ExplicitPolicy{"users": catalog.ExplicitIgnore, "posts": catalog.ExplicitWarn} {
 		if got := c.Tables.OnExplicitIDOf("main", table); got != want {
 			t.Errorf("explicit ids of %s: got %s, want %s", table, got, want)
 		}

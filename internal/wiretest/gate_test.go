@@ -17,6 +17,7 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -32,7 +33,7 @@ func startGate(t *testing.T, s *servertest.Server, database string, users []prox
 	}, sequence.Config{Timeout: 5 * time.Second, Logger: log})
 	certificate, key := newKeys(t)
 	p, err := proxy.New(proxy.Config{
-		Keyspaces: map[string]*proxy.Keyspace{"main": {
+		Keyspaces: map[string]*catalog.Keyspace{"main": {
 			Name: "main", Database: database, DB: pool, Refills: pool,
 			Backend: &backend.Backend{Network: "tcp", Addr: s.Addr, User: "app", Password: "app", TLS: backend.TLSAsClient},
 		}},

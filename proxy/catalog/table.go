@@ -1,5 +1,6 @@
-// Package catalog knows what a server says of its tables: their columns, what each holds and how it stores a value, and
-// the rule by which a table without a vschema is filled from the sequence beside it. The proxy and the commands go by it.
+// Package catalog knows keyspaces and their tables: what the servers say of them, what each column holds and how it stores
+// a value, and which column is filled from which sequence or generator: by the vschema, or by the rule that a table t is
+// filled from t_seq beside it. The proxy asks a Cache; the commands go by the rule.
 package catalog
 
 import (

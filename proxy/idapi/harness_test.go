@@ -18,6 +18,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/proxy/idapi"
 	"github.com/seqgate/seqgate/sequence"
@@ -100,11 +101,11 @@ func newFixture(t testing.TB, o options) *fixture {
 		o.tokens = []idapi.Token{{Name: "app", Hash: sha256.Sum256([]byte(secret)), Sequences: []string{"*"}}}
 	}
 	f := &fixture{t: t, store: o.store, sequences: sequencetest.Registry(o.store, sequence.Config{Timeout: cmp.Or(o.timeout, time.Minute)})}
-	keyspaces := make(map[string]*proxy.Keyspace)
+	keyspaces := make(map[string]*catalog.Keyspace)
 	for _, k := range v.Keyspaces() {
 		db := sql.OpenDB(emptyServer{o.away})
 		t.Cleanup(func() { _ = db.Close() })
-		keyspaces[k.Name] = &proxy.Keyspace{Name: k.Name, Database: k.Name, DB: db, Backend: &backend.Backend{Network: "tcp", Addr: "127.0.0.1:1"}}
+		keyspaces[k.Name] = &catalog.Keyspace{Name: k.Name, Database: k.Name, DB: db, Backend: &backend.Backend{Network: "tcp", Addr: "127.0.0.1:1"}}
 	}
 	generators := generate.New(generate.Config{})
 	f.proxy, err = proxy.New(proxy.Config{Keyspaces: keyspaces, Default: "main", Sequences: f.sequences, VSchema: v, Generators: generators,

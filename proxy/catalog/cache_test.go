@@ -1,4 +1,4 @@
-package proxy
+package catalog
 
 import (
 	"database/sql"
@@ -6,17 +6,15 @@ import (
 	"log/slog"
 	"testing"
 	"time"
-
-	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // However many names clients write, few descriptions are kept.
 func TestCatalogIsBounded(t *testing.T) {
-	c := newTableCache(Config{})
+	c := NewCache(CacheConfig{})
 	for i := range 3 * maxEntries {
-		c.keep(catalogKey{table: fmt.Sprint(i)}, &catalogEntry{})
+		c.keep(catalogKey{Table: fmt.Sprint(i)}, &Entry{})
 	}
-	last := catalogKey{table: fmt.Sprint(3*maxEntries - 1)}
+	last := catalogKey{Table: fmt.Sprint(3*maxEntries - 1)}
 	if n := len(c.entries); n > maxEntries || c.entries[last] == nil {
 		t.Errorf("got %d entries, the latest among them: %v; want %d at most, with the latest", n, c.entries[last] != nil, maxEntries)
 	}
@@ -25,7 +23,7 @@ func TestCatalogIsBounded(t *testing.T) {
 // Names of sequences that come in turn, each less often than tables are asked for again, cost the server no question; what
 // is no sequence table does.
 func TestCatalogKnowsSequencesForLonger(t *testing.T) {
-	c := newTableCache(Config{Logger: slog.New(slog.DiscardHandler)})
+	c := NewCache(CacheConfig{Logger: slog.New(slog.DiscardHandler)})
 	began := time.Now()
 	away, err := sql.Open("mysql", "user@tcp(127.0.0.1:1)/d") // so that whoever has to ask the server fails
 	if err != nil {
@@ -33,30 +31,30 @@ func TestCatalogKnowsSequencesForLonger(t *testing.T) {
 	}
 	defer away.Close()
 	k := &Keyspace{Name: "k", Database: "d", DB: away}
-	columns := func(names ...string) (info catalog.Table) {
+	columns := func(names ...string) (info Table) {
 		info.Exists = true
 		for _, name := range names {
-			info.Columns = append(info.Columns, catalog.Column{Name: name})
+			info.Columns = append(info.Columns, Column{Name: name})
 		}
 		return info
 	}
 	for _, test := range []struct {
 		name  string
-		table catalog.Table
+		table Table
 		age   time.Duration
 		known bool
 	}{
 		{"fresh_seq", columns("id", "next_id", "cache"), 0, true},
 		{"used_seq", columns("id", "next_id", "cache"), sequenceFresh - time.Second, true},
 		{"old_seq", columns("id", "next_id", "cache"), sequenceFresh, false},
-		{"absent_seq", catalog.Table{}, 2 * catalogFresh, false},
-		{"plain", columns("id"), 2 * catalogFresh, false},
-		{"both", columns("id", "next_id", "cache", "next"), 2 * catalogFresh, false},
+		{"absent_seq", Table{}, 2 * Fresh, false},
+		{"plain", columns("id"), 2 * Fresh, false},
+		{"both", columns("id", "next_id", "cache", "next"), 2 * Fresh, false},
 	} {
 		key := catalogKey{k.String(), k.Database, test.name}
-		c.now = func() time.Time { return began }
-		c.keep(key, &catalogEntry{table: test.table, asked: began})
-		c.now = func() time.Time { return began.Add(test.age) }
+		c.Now = func() time.Time { return began }
+		c.keep(key, &Entry{Table: test.table, asked: began})
+		c.Now = func() time.Time { return began.Add(test.age) }
 		if got := c.wasSequence(key); got != test.known {
 			t.Errorf("%s after %v: got %v, want %v", test.name, test.age, got, test.known)
 		}

@@ -1,4 +1,4 @@
-package proxy
+package catalog
 
 import (
 	"context"
@@ -13,7 +13,7 @@ const kindView = "VIEW"
 
 // bindView refuses INSERTs through a view of a sequenced table: the view's
 // columns say nothing of where the id is.
-func (c *tableCache) bindView(ctx context.Context, e *catalogEntry, k *Keyspace, schema, view string) error {
+func (c *Cache) bindView(ctx context.Context, e *Entry, k *Keyspace, schema, view string) error {
 	var definition string
 	var updatable bool
 	err := k.DB.QueryRowContext(ctx, "SELECT COALESCE(VIEW_DEFINITION, ''), IS_UPDATABLE = 'YES' FROM information_schema.VIEWS"+
@@ -25,30 +25,30 @@ func (c *tableCache) bindView(ctx context.Context, e *catalogEntry, k *Keyspace,
 		return err
 	}
 	if definition == "" {
-		e.err = unsupported("an INSERT through a view whose definition it may not see (SHOW VIEW)", view, "insert into the table itself")
+		e.Err = Unsupported("an INSERT through a view whose definition it may not see (SHOW VIEW)", view, "insert into the table itself")
 		return nil
 	}
 	return c.bindUnder(ctx, e, k, tablesOf(definition), "the view '"+view+"'")
 }
 
 // bindUnder refuses INSERTs through something that stands for other tables, where one of them has a sequence.
-func (c *tableCache) bindUnder(ctx context.Context, e *catalogEntry, k *Keyspace, tables []target, through string) error {
+func (c *Cache) bindUnder(ctx context.Context, e *Entry, k *Keyspace, tables []TableName, through string) error {
 	for _, t := range tables {
-		owner, err := c.owner(ctx, k, t.schema)
+		owner, err := c.Owner(ctx, k, t.Schema)
 		if err != nil {
 			return err
 		}
-		under, err := c.find(ctx, owner, t.schema, t.table, true)
+		under, err := c.Find(ctx, owner, t.Schema, t.Table, true)
 		if err != nil {
 			return err
 		}
-		if under.binding == nil && under.err == nil || e.binding != nil && under.binding != nil && under.binding.Sequence == e.binding.Sequence {
+		if under.Binding == nil && under.Err == nil || e.Binding != nil && under.Binding != nil && under.Binding.Sequence == e.Binding.Sequence {
 			continue
 		}
-		if e.err == nil {
-			e.err = unsupported("an INSERT through "+through, t.table, "insert into the table itself")
+		if e.Err == nil {
+			e.Err = Unsupported("an INSERT through "+through, t.Table, "insert into the table itself")
 		}
-		e.unsharded = e.unsharded || under.ofUnsharded()
+		e.Unsharded = e.Unsharded || under.ofUnsharded()
 	}
 	return nil
 }
@@ -60,12 +60,12 @@ var errReplaced = errors.New("it was replaced between two questions")
 var qualifiedName = regexp.MustCompile("`((?:[^`]|``)+)`\\.`((?:[^`]|``)+)`")
 
 // tablesOf gives all that may be a table in a view's definition.
-func tablesOf(definition string) []target {
-	seen := make(map[target]bool)
-	var tables []target
+func tablesOf(definition string) []TableName {
+	seen := make(map[TableName]bool)
+	var tables []TableName
 	unquote := func(s string) string { return strings.ReplaceAll(s, "``", "`") }
 	for _, m := range qualifiedName.FindAllStringSubmatch(definition, -1) {
-		t := target{unquote(m[1]), unquote(m[2])}
+		t := TableName{unquote(m[1]), unquote(m[2])}
 		if !seen[t] {
 			seen[t] = true
 			tables = append(tables, t)

@@ -1,4 +1,4 @@
-package proxy
+package catalog
 
 import (
 	"database/sql"
@@ -18,7 +18,7 @@ func TestUndescribedTableNamesServer(t *testing.T) {
 	}
 	defer away.Close()
 	var out strings.Builder
-	c := newTableCache(Config{Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	c := NewCache(CacheConfig{Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	k := &Keyspace{Name: "customer", Shard: "-80", Database: "d", DB: away, Backend: &backend.Backend{Addr: addr}}
 	if result := <-c.ask(k, catalogKey{k.String(), "d", "t"}, 0); result.Err == nil {
 		t.Fatal("a table was described without a server")

@@ -1,4 +1,4 @@
-package proxy
+package catalog
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
-	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // A MERGE table stands for MyISAM tables: an INSERT into it puts its rows into the first or the last of them.
@@ -19,31 +18,31 @@ var memberName = regexp.MustCompile("(?:`((?:[^`]|``)+)`\\.)?`((?:[^`]|``)+)`")
 
 // bindMerge refuses INSERTs through a MERGE table of a sequenced one: they would get ids that its sequence knows nothing of,
 // unless the vschema fills both from one.
-func (c *tableCache) bindMerge(ctx context.Context, e *catalogEntry, k *Keyspace, schema, table string) error {
+func (c *Cache) bindMerge(ctx context.Context, e *Entry, k *Keyspace, schema, table string) error {
 	var name, text string
-	err := k.DB.QueryRowContext(ctx, "SHOW CREATE TABLE "+catalog.Quote(schema)+"."+catalog.Quote(table)).Scan(&name, &text)
-	if catalog.IsServerError(err, mysql.ER_NO_SUCH_TABLE) {
+	err := k.DB.QueryRowContext(ctx, "SHOW CREATE TABLE "+Quote(schema)+"."+Quote(table)).Scan(&name, &text)
+	if IsServerError(err, mysql.ER_NO_SUCH_TABLE) {
 		return errReplaced
 	}
 	if err != nil || !strings.Contains(text, "INSERT_METHOD=") { // the server inserts nothing through one without
 		return err
 	}
 	err = c.bindUnder(ctx, e, k, membersOf(text, schema), "the MERGE table '"+table+"'")
-	if e.err != nil {
-		e.binding = nil
+	if e.Err != nil {
+		e.Binding = nil
 	}
 	return err
 }
 
 // membersOf gives all that may be a member of the MERGE table with this definition.
-func membersOf(definition, schema string) []target {
-	var members []target
+func membersOf(definition, schema string) []TableName {
+	var members []TableName
 	unquote := func(s string) string { return strings.ReplaceAll(s, "``", "`") }
 	for _, list := range mergeMembers.FindAllStringSubmatch(definition, -1) {
 		for _, m := range memberName.FindAllStringSubmatch(list[1], -1) {
-			t := target{unquote(m[1]), unquote(m[2])}
-			if t.schema == "" {
-				t.schema = schema
+			t := TableName{unquote(m[1]), unquote(m[2])}
+			if t.Schema == "" {
+				t.Schema = schema
 			}
 			members = append(members, t)
 		}

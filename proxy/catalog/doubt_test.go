@@ -1,4 +1,4 @@
-package proxy
+package catalog
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestUnaskedDescriptions(t *testing.T) {
 	}{
 		{nil, unaskedHolds - time.Second, true}, {nil, unaskedHolds, false}, {nil, time.Hour, false}, {&Binding{}, time.Hour, true},
 	} {
-		e := &catalogEntry{binding: tt.binding, asked: now.Add(-tt.age)}
+		e := &Entry{Binding: tt.binding, asked: now.Add(-tt.age)}
 		if got := e.holds(now); got != tt.want {
 			t.Errorf("bound: %v, asked %v ago: holds %v, want %v", tt.binding != nil, tt.age, got, tt.want)
 		}

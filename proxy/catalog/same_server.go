@@ -1,4 +1,4 @@
-package proxy
+package catalog
 
 import (
 	"context"
@@ -28,7 +28,7 @@ type identity struct {
 }
 
 // sameServer reports whether two keyspaces are on one server. It is an error when that cannot be known.
-func (c *tableCache) sameServer(ctx context.Context, a, b *Keyspace) (bool, error) {
+func (c *Cache) sameServer(ctx context.Context, a, b *Keyspace) (bool, error) {
 	if a.Backend.Addr == b.Backend.Addr {
 		return true, nil
 	}
@@ -48,7 +48,7 @@ func (i *identities) of(ctx context.Context, k *Keyspace) (string, error) {
 	if known.server != "" && time.Since(known.asked) < identityFresh {
 		return known.server, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, catalogTimeout)
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	server, err := identify(ctx, k.DB)
 	if err != nil && known.server != "" {
