@@ -23,7 +23,7 @@ const statementSavepoint = "seqgate_statement"
 // atomic runs a statement in a transaction of its own, or behind a savepoint in the
 // client's. Where the client's loses a shard's connection it cannot go on: it is left
 // open, and the session ends, as it would on one server.
-func (r *router) atomic(q onEachOf) error {
+func (r *shardedConn) atomic(q onEachOf) error {
 	if !r.tx.open && r.autocommit() {
 		return r.inOwnTransaction(q)
 	}
@@ -36,7 +36,7 @@ func (r *router) atomic(q onEachOf) error {
 
 // inOwnTransaction runs a statement in a transaction of its own. XA START may be
 // refused, and the statement would be one of its own then: it is awaited.
-func (r *router) inOwnTransaction(q onEachOf) (err error) {
+func (r *shardedConn) inOwnTransaction(q onEachOf) (err error) {
 	r.tx = transaction{open: true, begin: startTransaction}
 	for _, conn := range q.conns {
 		conn.begun = true
@@ -65,7 +65,7 @@ func (r *router) inOwnTransaction(q onEachOf) (err error) {
 // the client's transaction. Where that cannot be done, as one of the servers has ended
 // the transaction or set no savepoint, all of it is rolled back; where one is lost it
 // stays open, so that COMMIT fails.
-func (r *router) undoStatement(conns []*executor, err error) error {
+func (r *shardedConn) undoStatement(conns []*executor, err error) error {
 	var before *beforeError
 	if !errors.As(err, &before) {
 		undone := everywhere(conns, always("ROLLBACK TO SAVEPOINT "+statementSavepoint))

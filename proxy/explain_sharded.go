@@ -10,7 +10,7 @@ import (
 )
 
 // explainCommand is SHOW SEQGATE PLAN in front of sharded keyspaces.
-func (r *router) explainCommand(sql []byte, m parser.Mode) error {
+func (r *statementRouter) explainCommand(sql []byte, m parser.Mode) error {
 	stmt, err := parser.ParseCommand(sql, m)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (r *router) explainCommand(sql []byte, m parser.Mode) error {
 }
 
 // explain shows the plan of a statement in front of sharded keyspaces.
-func (r *router) explain(sql []byte, m parser.Mode) (e explanation, err error) {
+func (r *statementRouter) explain(sql []byte, m parser.Mode) (e explanation, err error) {
 	if sql, err = oneStatement(sql, m); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (r *router) explain(sql []byte, m parser.Mode) (e explanation, err error) {
 }
 
 // explainAt shows a statement that one server runs as it does for a session of its own.
-func (r *router) explainAt(k *catalog.Keyspace, sql []byte) (explanation, error) {
+func (r *statementRouter) explainAt(k *catalog.Keyspace, sql []byte) (explanation, error) {
 	conn, err := r.anyShard(k, r.connectedConn)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (r *router) explainAt(k *catalog.Keyspace, sql []byte) (explanation, error)
 }
 
 // explainTables shows a statement that goes where its tables and values say.
-func (r *router) explainTables(p *routedStatement) (e explanation, err error) {
+func (r *statementRouter) explainTables(p *routedStatement) (e explanation, err error) {
 	k := r.planKeyspace(p.route)
 	switch p.route.Kind {
 	case route.Unsharded:
@@ -224,7 +224,7 @@ func (in *shardedInsert) numberIDs() []int {
 }
 
 // explainPrepared shows what becomes of a statement with placeholders, which drivers prepare.
-func (r *router) explainPrepared(sql []byte, m parser.Mode) (e explanation, err error) {
+func (r *statementRouter) explainPrepared(sql []byte, m parser.Mode) (e explanation, err error) {
 	st := &routedStmt{sql: sql, mode: m, within: r.keyspace, database: r.database}
 	st.arguments = st.argument
 	k, err := r.planPrepare(st)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -113,28 +112,4 @@ func (p *fillPlan) noteForced() {
 		p.lowest = p.first
 	}
 	p.lowest, p.highest = min(p.lowest, p.first), max(p.highest, last)
-}
-
-// increment gives the distance in a session in front of shards.
-func (r *router) increment(shards []*catalog.Keyspace) (n int64, err error) {
-	if _, changed := r.settings.changed[catalog.IncrementVariable]; changed {
-		if err := r.settings.settle(); err != nil {
-			return 0, err
-		}
-	}
-	held, ok := r.settings.held[catalog.IncrementVariable]
-	if !ok {
-		for _, shard := range shards[:min(len(shards), 3)] { // the first may be away
-			if n, err = r.s.srv.catalog.Increment(r.s.ctx, shard); err == nil {
-				break
-			}
-		}
-		return n, err
-	}
-	_, value, _ := strings.Cut(held.text, "=")
-	numbers := numbersIn([]byte(value)) // which may stand in a CAST
-	if len(numbers) != 1 {
-		return 0, fmt.Errorf("the session's %s cannot be read from %q", catalog.IncrementVariable, held.text)
-	}
-	return int64(numbers[0]), nil
 }

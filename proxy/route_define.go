@@ -14,7 +14,7 @@ import (
 
 // defineEverywhere runs DDL and the like on all shards. No server undoes it: where
 // some shard refuses it, the error tells which have done it.
-func (r *router) defineEverywhere(shards []*catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *textRouter) defineEverywhere(shards []*catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
 	if err := r.commit(); err != nil { // as each server does
 		return err
 	}
@@ -73,7 +73,7 @@ func (c *serverConn) readDefinition() (d shardResult) {
 }
 
 // tellDefined answers the client for all shards.
-func (r *router) tellDefined(conns []*executor, results []shardResult) error {
+func (r *textRouter) tellDefined(conns []*executor, results []shardResult) error {
 	var done, failed []string
 	var first error
 	answers := make([]wire.OK, len(results))
@@ -108,7 +108,7 @@ func (r *router) tellDefined(conns []*executor, results []shardResult) error {
 }
 
 // tellReports answers with the rows of all shards, one shard after the other.
-func (r *router) tellReports(results []shardResult) error {
+func (r *textRouter) tellReports(results []shardResult) error {
 	var rows [][]byte
 	for _, d := range results {
 		if len(d.columns) != len(results[0].columns) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -20,7 +21,7 @@ import (
 
 // shardedInsert is such a statement under way.
 type shardedInsert struct {
-	r        *router
+	r        *textRouter
 	keyspace *catalog.Keyspace
 	table    *vschema.Table
 	// attributes stands before the text of a COM_QUERY.
@@ -50,18 +51,8 @@ type insertRoom struct {
 	id       [16]byte
 }
 
-// insert runs an INSERT or REPLACE. A syntax error is a server's, of the client's own text.
-func (r *router) insert(attributes, sql []byte, m parser.Mode) error {
-	p := routedStatement{sql: sql, mode: m, assigned: r.assigned}
-	err := r.planInsert(&p)
-	if err == nil {
-		err = r.run(&p, attributes)
-	}
-	return r.syntaxOr(err, sql)
-}
-
 // planInsert plans an INSERT or REPLACE.
-func (r *router) planInsert(p *routedStatement) error {
+func (r *textRouter) planInsert(p *routedStatement) error {
 	p.read, p.inserts = true, true
 	stmt := &r.s.insert
 	if err := stmt.ParseTarget(p.sql, p.mode); err != nil {
@@ -81,7 +72,7 @@ func (r *router) planInsert(p *routedStatement) error {
 }
 
 // ownerOf gives the keyspace of a table, nil for one of the servers' own.
-func (r *router) ownerOf(schema, table string) (*catalog.Keyspace, error) {
+func (r *textRouter) ownerOf(schema, table string) (*catalog.Keyspace, error) {
 	loaded := r.s.srv.loaded()
 	name, err := loaded.Planner.Owner(parser.Table{Schema: schema, Name: table}, r.keyspaceName())
 	if err == nil {
@@ -105,7 +96,7 @@ func errVindexModified(name string) error {
 
 // planInsertSharded plans an INSERT or REPLACE into a table of a sharded keyspace, whose
 // target stands in the session's statement.
-func (r *router) planInsertSharded(p *routedStatement, k *catalog.Keyspace) error {
+func (r *textRouter) planInsertSharded(p *routedStatement, k *catalog.Keyspace) error {
 	in := &shardedInsert{r: r, keyspace: k, sql: p.sql, mode: p.mode, stmt: &r.s.insert}
 	if err := in.find(); err != nil {
 		return err
@@ -311,4 +302,33 @@ func (in *shardedInsert) judge() (err error) {
 	in.fill.appends = in.fill.appendsID(in.sql)
 	in.kind, in.effect = s.kindOfFill(&in.fill, in.effect)
 	return nil
+}
+
+// sourcesOf gives the shards, or the server, that answer a query.
+func (r *textRouter) sourcesOf(p *route.Plan) ([]*catalog.Keyspace, error) {
+	switch p.Kind {
+	case route.Local:
+		return r.shards()[:1], nil
+	case route.Unsharded:
+		return []*catalog.Keyspace{r.s.srv.cfg.Keyspaces[p.Keyspace]}, nil
+	}
+	indexes, err := p.Shards(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	k := r.s.srv.cfg.Keyspaces[p.Keyspace]
+	shards := make([]*catalog.Keyspace, len(indexes))
+	for i, index := range indexes {
+		shards[i] = k.Shards[index]
+	}
+	return shards, nil
+}
+
+// wantLastID says what LAST_INSERT_ID() has to give on all connections.
+func (r *textRouter) wantLastID(id uint64) {
+	for _, conn := range r.conns.all {
+		if !conn.state.lastIDKnown || conn.state.lastID != id {
+			conn.state.lastID, conn.state.lastIDKnown, conn.state.restore = id, true, true
+		}
+	}
 }

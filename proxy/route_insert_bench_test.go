@@ -34,7 +34,7 @@ func BenchmarkPlanShardedInsert(b *testing.B) {
 				if _, err := r.ownerOf(r.s.insert.Schema, r.s.insert.Table); err != nil {
 					b.Fatal(err)
 				}
-				in := shardedInsert{r: r, keyspace: k, sql: sql, stmt: &r.s.insert}
+				in := shardedInsert{r: &r.textRouter, keyspace: k, sql: sql, stmt: &r.s.insert}
 				err := in.find()
 				if err == nil {
 					err = in.read()

@@ -12,7 +12,6 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -26,32 +25,9 @@ import (
 // than a server's max_allowed_packet by default.
 const maxQueryText = 8 << 20
 
-// insertFromQuery runs the INSERT ... SELECT that is read into the session's
-// statement.
-func (r *router) insertFromQuery(attributes, sql []byte, m parser.Mode) error {
-	span := r.s.insert.QuerySpan()
-	if r.s.insert.Params > 0 {
-		return &parser.SyntaxError{Near: "?", Line: 1}
-	}
-	if span.Start == 0 || parser.ContainsWord(sql[span.End:], "select") {
-		return r.unsupported("this INSERT ... SELECT", "read the rows, then INSERT ... VALUES")
-	}
-	q := queryRows{r: r, mode: m}
-	q.text = append(append(q.text, sql[:span.Start]...), "VALUES "...)
-	if err := q.collect(sql[span.Start:span.End]); err != nil {
-		return err
-	}
-	if q.rows == 0 {
-		r.ran(0, 0)
-		return r.s.replyOK(wire.OK{Status: r.status(), Rest: insertInfo{}.append(nil)})
-	}
-	q.text = append(append(q.text, ' '), sql[span.End:]...)
-	return r.insert(attributes, q.text, m)
-}
-
 // queryRows writes the rows of a query as those of VALUES.
 type queryRows struct {
-	r       *router
+	r       *textRouter
 	mode    parser.Mode
 	text    []byte
 	rows    int
@@ -89,26 +65,6 @@ func (q *queryRows) collect(query []byte) error {
 	return r.withSessionVariables(conns, func() error { return q.read(conns, p, query) }, sessionVariable{"character_set_results", "utf8mb4"}, sessionVariable{selectLimit, noLimit})
 }
 
-// sourcesOf gives the shards, or the server, that answer a query.
-func (r *router) sourcesOf(p *route.Plan) ([]*catalog.Keyspace, error) {
-	switch p.Kind {
-	case route.Local:
-		return r.shards()[:1], nil
-	case route.Unsharded:
-		return []*catalog.Keyspace{r.s.srv.cfg.Keyspaces[p.Keyspace]}, nil
-	}
-	indexes, err := p.Shards(nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	k := r.s.srv.cfg.Keyspaces[p.Keyspace]
-	shards := make([]*catalog.Keyspace, len(indexes))
-	for i, index := range indexes {
-		shards[i] = k.Shards[index]
-	}
-	return shards, nil
-}
-
 // read reads the rows of all connections. Where they are to be merged by numbers of values, it
 // asks again.
 func (q *queryRows) read(conns []*executor, p *route.Plan, query []byte) error {
@@ -124,7 +80,7 @@ func (q *queryRows) read(conns []*executor, p *route.Plan, query []byte) error {
 			}
 		}
 		plan := p
-		answers := scattered{router: q.r, conns: conns, how: how, offset: offset, count: count, take: q.take,
+		answers := scattered{router: &q.r.shardedConn, conns: conns, how: how, offset: offset, count: count, take: q.take,
 			send: func(i int, conn *executor) error {
 				return conn.sendPart([]byte(string(rune(mysql.COM_QUERY))+conn.noAttributes()), plan.AppendSQL(nil, query, several, q.r.databaseAt(conn.keyspace)))
 			}}

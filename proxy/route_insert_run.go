@@ -135,12 +135,3 @@ func (in *shardedInsert) runSeveral() error {
 	ok.Status = r.status()
 	return r.answer(ok)
 }
-
-// wantLastID says what LAST_INSERT_ID() has to give on all connections.
-func (r *router) wantLastID(id uint64) {
-	for _, conn := range r.conns.all {
-		if !conn.state.lastIDKnown || conn.state.lastID != id {
-			conn.state.lastID, conn.state.lastIDKnown, conn.state.restore = id, true, true
-		}
-	}
-}

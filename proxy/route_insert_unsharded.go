@@ -16,7 +16,7 @@ import (
 // not reach it, where it may be that of some other table.
 
 // planInsertUnsharded plans an INSERT or REPLACE into a table of an unsharded keyspace.
-func (r *router) planInsertUnsharded(p *routedStatement, k *catalog.Keyspace) error {
+func (r *textRouter) planInsertUnsharded(p *routedStatement, k *catalog.Keyspace) error {
 	text, stays, err := r.unshardedText(k, p.sql, p.mode)
 	switch {
 	case err != nil:
@@ -32,7 +32,7 @@ func (r *router) planInsertUnsharded(p *routedStatement, k *catalog.Keyspace) er
 // unshardedText gives the text of the statement for the server of the keyspace that it
 // writes to. stays is false when it takes its rows from a query on another keyspace,
 // which the session's statement has read then.
-func (r *router) unshardedText(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
+func (r *textRouter) unshardedText(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
 	stmt := &r.s.insert
 	if err := stmt.ParseTarget(sql, m); err != nil {
 		return nil, false, err
@@ -55,7 +55,7 @@ func (r *router) unshardedText(k *catalog.Keyspace, sql []byte, m parser.Mode) (
 
 // namesKeyspace reports whether the text may have the name of a keyspace that is not
 // the name of k's database.
-func (r *router) namesKeyspace(text []byte, k *catalog.Keyspace) bool {
+func (r *textRouter) namesKeyspace(text []byte, k *catalog.Keyspace) bool {
 	for name := range r.s.srv.cfg.Keyspaces {
 		if !isDatabaseOf(k, name) && bytes.Contains(text, []byte(name)) {
 			return true
@@ -70,7 +70,7 @@ func isDatabaseOf(k *catalog.Keyspace, name string) bool { return name == k.Name
 
 // namesResolved gives the text with the names in its queries replaced for the server;
 // nil when the rows come from elsewhere.
-func (r *router) namesResolved(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
+func (r *textRouter) namesResolved(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
 	stmt := &r.s.insert
 	var queries []parser.Span
 	if stmt.ParseQuery(sql, m) == nil {
@@ -118,7 +118,7 @@ var errUnreadInsert = &route.Error{Errno: mysql.ER_NOT_SUPPORTED_YET, Message: "
 
 // notRead passes a statement on that could not be read, if all names without a
 // qualifier are of its server and there may be none with one.
-func (r *router) notRead(k *catalog.Keyspace, sql []byte, m parser.Mode) ([]byte, bool, error) {
+func (r *textRouter) notRead(k *catalog.Keyspace, sql []byte, m parser.Mode) ([]byte, bool, error) {
 	if err := r.s.insert.ParseTarget(sql, m); err != nil {
 		return nil, false, err
 	}
@@ -133,7 +133,7 @@ func mayQuery(sql []byte) bool { return containsAnyWord(sql, "select", "table") 
 
 // prepareUnsharded judges how an INSERT or REPLACE into a table of an unsharded keyspace
 // is to be executed.
-func (r *router) prepareUnsharded(k *catalog.Keyspace, st *routedStmt) (*catalog.Keyspace, error) {
+func (r *textRouter) prepareUnsharded(k *catalog.Keyspace, st *routedStmt) (*catalog.Keyspace, error) {
 	text, stays, err := r.unshardedText(k, st.sql, st.mode)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type shardThread struct {
 // killConns ends the connections of a routed session to its servers, or with query
 // what runs on them, on all at once. It is called by another session, on behalf of the
 // same user.
-func (r *router) killConns(ctx context.Context, query bool) error {
+func (r *shardedConn) killConns(ctx context.Context, query bool) error {
 	ctx, cancel := context.WithTimeout(ctx, killLimit)
 	defer cancel()
 	r.conns.stopConnecting()
@@ -64,7 +64,7 @@ func (r *router) killConns(ctx context.Context, query bool) error {
 }
 
 // cut ends a session that was killed, and these connections of it.
-func (r *router) cut(threads []shardThread) {
+func (r *shardedConn) cut(threads []shardThread) {
 	for _, t := range threads {
 		t.conn.cutThread(t.id)
 	}
@@ -72,7 +72,7 @@ func (r *router) cut(threads []shardThread) {
 }
 
 // threads gives the session's connections.
-func (r *router) threads() []shardThread {
+func (r *shardedConn) threads() []shardThread {
 	r.conns.mu.Lock()
 	all := slices.Clone(r.conns.all)
 	r.conns.mu.Unlock() // before a connection's own lock, under which others take this one: see endGrace
@@ -117,7 +117,7 @@ func (l *shardConns) stopConnecting() {
 
 // hasThread reports whether one of the session's connections has this id at the given
 // server.
-func (r *router) hasThread(id uint64, addr string) bool {
+func (r *shardedConn) hasThread(id uint64, addr string) bool {
 	r.conns.mu.Lock()
 	defer r.conns.mu.Unlock()
 	return slices.ContainsFunc(r.conns.all, func(conn *executor) bool {

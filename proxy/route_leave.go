@@ -8,7 +8,7 @@ import (
 // clientLeft tells the servers of all connections at once that the client has gone, while the
 // session waits for one of them. So what they run ends, and what is open on them is
 // rolled back: one that does not answer must not have the others keep their locks.
-func (r *router) clientLeft(waiting *serverConn) {
+func (r *shardedConn) clientLeft(waiting *serverConn) {
 	now := time.Now()
 	if r.leaving.IsZero() {
 		r.leaving = now

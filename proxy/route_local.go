@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/proxy/wire"
 )
+
+// sessionRouter runs what is about the session itself and has no tables: SET, USE, SHOW, functions of the session, locks.
+type sessionRouter struct{ shardedConn }
 
 // isLocal reports whether a statement has functions or variables of the session and no
 // tables.
@@ -20,7 +21,7 @@ func isLocal(kind parser.Kind, sql []byte, found *parser.SessionStmt) bool {
 }
 
 // local runs a statement without tables on the connection that knows what it asks for.
-func (r *router) local(attributes, sql []byte, found *parser.SessionStmt) error {
+func (r *sessionRouter) local(attributes, sql []byte, found *parser.SessionStmt) error {
 	conn, err := r.localConn(found)
 	if err != nil {
 		return err
@@ -32,50 +33,10 @@ func (r *router) local(attributes, sql []byte, found *parser.SessionStmt) error 
 	return r.passTo(conn, attributes, sql)
 }
 
-// localConn gives that connection: for locks the one of all sessions' locks; for what the
-// statement before has left, the one that ran it; else the current keyspace's.
-func (r *router) localConn(found *parser.SessionStmt) (*executor, error) {
-	const diagnostics = parser.ReadsRowCount | parser.ReadsFoundRows | parser.ReadsWarnings
-	switch {
-	case found.Uses&parser.TakesLocks != 0:
-		return r.lockConn()
-	case found.Uses&diagnostics != 0 && r.last != nil:
-		return r.leftOn()
-	case !r.sharded():
-		return r.connectedConn(r.shards()[0])
-	}
-	return r.anyConn()
-}
-
-// leftOn gives the connection that has what the statement before has left.
-func (r *router) leftOn() (*executor, error) {
-	if r.last.hasEnded() {
-		r.last = nil
-		return nil, errLeftLost()
-	}
-	return r.connectedConn(r.last.keyspace)
-}
-
-// lockKeyspace is where locks of GET_LOCK() are: one server for all sessions, so that
-// they exclude each other whatever keyspace is the current one.
-func (r *router) lockKeyspace() *catalog.Keyspace {
-	cfg := &r.s.srv.cfg
-	return cfg.Keyspaces[cfg.Default].EachShard()[0]
-}
-
-// lockConn gives the connection that holds the session's locks.
-func (r *router) lockConn() (*executor, error) {
-	conn, err := r.connectedConn(r.lockKeyspace())
-	if err == nil {
-		conn.locked = true
-	}
-	return conn, err
-}
-
 // replaceSession writes what the session's functions give in their places, where the
 // connection that runs the statement would not give it, or where it decides about the shard:
 // then connection is nil.
-func (r *router) replaceSession(conn *executor, sql []byte, found *parser.SessionStmt) ([]byte, error) {
+func (r *sessionRouter) replaceSession(conn *executor, sql []byte, found *parser.SessionStmt) ([]byte, error) {
 	var uses parser.SessionUse
 	for _, c := range found.Calls {
 		uses |= c.Use
@@ -123,26 +84,12 @@ func (r *router) replaceSession(conn *executor, sql []byte, found *parser.Sessio
 	}), nil
 }
 
-// appendKeyspace appends the current keyspace's name as an expression, which has the
-// coercibility of DATABASE(): a literal's character set gives way to its.
-func (r *router) appendKeyspace(dst []byte) []byte {
-	return fmt.Appendf(dst, "CONCAT(LEFT(VERSION(), 0), %s)", quoteText(r.keyspace.Name))
-}
-
 // quoteText gives a text as a literal that reads alike in every sql_mode.
 func quoteText(text string) string {
 	if isPlainName(text) && !strings.Contains(text, "'") {
 		return "'" + text + "'"
 	}
 	return fmt.Sprintf("_utf8mb4 X'%x'", text)
-}
-
-// lastIDBeside gives LAST_INSERT_ID() for a statement that is routed by it.
-func (r *router) lastIDBeside(conn *executor, uses parser.SessionUse) (uint64, error) {
-	if conn != nil || uses&parser.ReadsLastID == 0 {
-		return 0, nil
-	}
-	return r.knownLastID(r.lastIDConn())
 }
 
 // counts are what a statement leaves for ROW_COUNT() and FOUND_ROWS().
@@ -154,7 +101,7 @@ type counts struct {
 
 // diagnostics gives them for a statement that runs on the given connection. They are not
 // known where that gives them itself.
-func (r *router) diagnostics(conn *executor, uses parser.SessionUse) (counts, error) {
+func (r *sessionRouter) diagnostics(conn *executor, uses parser.SessionUse) (counts, error) {
 	switch {
 	case uses&(parser.ReadsRowCount|parser.ReadsFoundRows) == 0, conn != nil && conn == r.last:
 		return counts{}, nil
@@ -175,25 +122,4 @@ func (r *router) diagnostics(conn *executor, uses parser.SessionUse) (counts, er
 		return c, fmt.Errorf("read FOUND_ROWS(): %w", err)
 	}
 	return c, nil
-}
-
-// forgetLast begins a statement of which it is not known yet which connections run it.
-func (r *router) forgetLast() { r.last, r.several, r.counts, r.warned = nil, nil, counts{}, nil }
-
-// answer answers with the OK packet of a statement that several connections ran.
-func (r *router) answer(ok wire.OK) error {
-	r.ran(int64(ok.AffectedRows), 0)
-	return r.s.replyOK(ok)
-}
-
-// failed notes what a statement left that was answered with this error.
-func (r *router) failed(number uint16, message string) {
-	r.forgetLast()
-	r.ran(-1, 0)
-	r.warned = &warnings{rows: [][]string{{"Error", strconv.Itoa(int(number)), message}}}
-}
-
-// ran notes what a statement left that several connections ran, or none.
-func (r *router) ran(affected int64, found uint64) {
-	r.last, r.counts = nil, counts{affected: affected, found: found, known: true}
 }

@@ -10,7 +10,7 @@ import (
 // gets it right before it begins the transaction. The text is judged here.
 
 // characterize notes a SET TRANSACTION.
-func (r *router) characterize(stmt parser.SetStmt, sql []byte) error {
+func (r *sessionRouter) characterize(stmt parser.SetStmt, sql []byte) error {
 	if r.inTransaction() {
 		return mysql.NewDefaultError(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS)
 	}
@@ -27,28 +27,3 @@ func (r *router) characterize(stmt parser.SetStmt, sql []byte) error {
 
 // maxNext bounds how many of them one transaction may have.
 const maxNext = 8
-
-// precede gives a connection the characteristics of the transaction that it is about to begin:
-// the client's, or one of a single statement.
-func (r *router) precede(conn *executor, texts []string) error {
-	for _, text := range texts {
-		if err := conn.quietly(text); err != nil {
-			return err
-		}
-	}
-	conn.preceded = len(texts) > 0 && !r.tx.open
-	return nil
-}
-
-// forgetNext ends what is of one transaction, when a statement of its own has been it.
-func (r *router) forgetNext() {
-	if len(r.next) == 0 || r.inTransaction() {
-		return
-	}
-	for _, conn := range r.conns.all {
-		if conn.preceded {
-			r.next = nil
-		}
-		conn.preceded = false
-	}
-}

@@ -49,8 +49,16 @@ type routedStatement struct {
 	inserts bool // ... also one that comes of running it
 }
 
+// textRouter plans a text by the vschema and what it has to do with the session, and runs plans of tables.
+type textRouter struct {
+	sessionRouter
+
+	indexes []int      // of shards, reused from statement to statement
+	room    route.Room // of the plan of a text under way
+}
+
 // plan plans a statement that is none of transactions. It runs nothing; it may ask servers of tables and of the session.
-func (r *router) plan(sql []byte, m parser.Mode) (p routedStatement, err error) {
+func (r *textRouter) plan(sql []byte, m parser.Mode) (p routedStatement, err error) {
 	p.sql, p.mode = sql, m
 	kind := parser.Sniff(sql)
 	switch kind {
@@ -79,48 +87,8 @@ func (r *router) plan(sql []byte, m parser.Mode) (p routedStatement, err error) 
 	return p, r.planTables(&p)
 }
 
-// run runs a planned statement, and answers it. attributes is what stands before its text in a COM_QUERY.
-func (r *router) run(p *routedStatement, attributes []byte) error {
-	r.assigned = p.assigned
-	switch p.kind {
-	case routedSet:
-		return r.set(attributes, p.sql, p.mode)
-	case routedUse:
-		return r.use(p.database)
-	case routedKill:
-		return r.passKill(attributes, p.sql)
-	case routedNamed:
-		return r.runNamed(attributes, p.sql, p.mode)
-	case routedPlan:
-		return r.explainCommand(p.sql, p.mode)
-	case routedShow:
-		return r.show(attributes, p.sql, p.mode)
-	case routedAt:
-		get := r.connectedConn
-		if p.joins {
-			get = r.conn
-		}
-		conn, err := get(p.keyspace)
-		if err != nil {
-			return err
-		}
-		return r.passTo(conn, attributes, p.text)
-	case routedLocal:
-		return r.local(attributes, p.sql, p.found)
-	case routedCurrent:
-		return r.runCurrent(p, attributes)
-	case routedInsert:
-		return p.insert.run(attributes)
-	case routedQuery:
-		return r.insertFromQuery(attributes, p.sql, p.mode)
-	case routedTables:
-		return r.runTables(p, attributes)
-	}
-	return r.passHome(attributes, p.sql)
-}
-
 // passKill passes a KILL to the connection whose server knows the ids that SHOW PROCESSLIST tells.
-func (r *router) passKill(attributes, sql []byte) error {
+func (r *textRouter) passKill(attributes, sql []byte) error {
 	conn, err := r.connectedConn(r.shards()[0])
 	if id, _, ok := parser.KillTarget(sql); isAway(err) && ok && id >= firstSessionID {
 		conn, err = r.anyConn() // it is not the server that does it
@@ -129,4 +97,43 @@ func (r *router) passKill(attributes, sql []byte) error {
 		return err
 	}
 	return r.passTo(conn, attributes, sql)
+}
+
+// preparing gives the connection that prepares a statement first: that of the given keyspace or
+// shard, or where it may be another shard's, one whose server is there. It takes part in
+// no transaction by that.
+func (r *textRouter) preparing(k *catalog.Keyspace, st *routedStmt) (*executor, error) {
+	if st.run != onOneShard {
+		return r.anyShard(k, r.connectedConn)
+	}
+	conn, err := r.anyShard(k, r.conn)
+	if err == nil {
+		st.at = conn.keyspace
+	}
+	return conn, err
+}
+
+// syntaxOr gives a server's error for a text that was refused here because it could not
+// be read, or by a server in the form that seqgate gave it, if the server cannot read it
+// either; else the error.
+func (r *textRouter) syntaxOr(err error, sql []byte) error {
+	if !isUnread(err) && !isMiscounted(err) && !isSyntaxError(err) {
+		return err
+	}
+	home, homeErr := r.anyConn()
+	if homeErr != nil {
+		return homeErr
+	}
+	its := home.tryPrepare(sql)
+	if isSyntaxError(its) || isConnectionFailure(its) {
+		return its
+	}
+	return err
+}
+
+// alwaysAt notes that one connection runs all executions.
+func (r *textRouter) alwaysAt(st *routedStmt, k *catalog.Keyspace) *catalog.Keyspace {
+	st.run, st.at = onOneShard, k
+	st.noteVariables()
+	return k
 }

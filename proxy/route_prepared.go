@@ -83,8 +83,8 @@ func (l *shardStmt) alive() bool {
 	return !l.conn.hasEnded() && l.conn.backend == l.backend && l.conns.find(l.conn.keyspace) == l.conn
 }
 
-// command deals with the commands about prepared statements.
-func (p *preparedStmts) command(r *router, code byte) error {
+// preparedCommand handles the commands about prepared statements.
+func (r *statementRouter) preparedCommand(code byte) error {
 	if code == mysql.COM_STMT_PREPARE {
 		return r.prepare()
 	}
@@ -101,9 +101,9 @@ func (p *preparedStmts) command(r *router, code byte) error {
 	}
 	id := binary.LittleEndian.Uint32(payload[1:])
 	if id == lastPrepared && r.s.mariaDB {
-		id = p.last
+		id = r.prepared.last
 	}
-	st := p.all[id]
+	st := r.prepared.all[id]
 	if st == nil {
 		r.s.front.Skip(size)
 		return unlessSilent(silent, r.s.unknownStatement(id, code))
@@ -111,7 +111,7 @@ func (p *preparedStmts) command(r *router, code byte) error {
 	switch code {
 	case mysql.COM_STMT_CLOSE:
 		r.s.front.Skip(size)
-		delete(p.all, id)
+		delete(r.prepared.all, id)
 		return st.close()
 	case mysql.COM_STMT_SEND_LONG_DATA:
 		err = r.keepLong(st, payload)
@@ -161,7 +161,7 @@ func (st *routedStmt) close() error {
 }
 
 // resetPrepared drops what was sent ahead for a statement, and its open cursor.
-func (r *router) resetPrepared(st *routedStmt) error {
+func (r *statementRouter) resetPrepared(st *routedStmt) error {
 	st.long, st.ahead, st.cursor = nil, nil, nil
 	for i := range st.conns {
 		if l := &st.conns[i]; l.alive() && l.stmt.next == nil {
@@ -174,7 +174,7 @@ func (r *router) resetPrepared(st *routedStmt) error {
 }
 
 // keepLong keeps a part of a value that is sent ahead of an execution.
-func (r *router) keepLong(st *routedStmt, payload []byte) error {
+func (r *statementRouter) keepLong(st *routedStmt, payload []byte) error {
 	const head = 7 // the command, the id, the parameter's number
 	if len(payload) < head {
 		return nil // there is no answer that could tell

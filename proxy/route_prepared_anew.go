@@ -40,7 +40,7 @@ func (st *routedStmt) noteVariables() {
 
 // planSession is planRouted for a statement with functions of the session. By what they
 // give now it is told where it is prepared; each execution is planned anew.
-func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*catalog.Keyspace, error) {
+func (r *statementRouter) planSession(st *routedStmt, found *parser.SessionStmt) (*catalog.Keyspace, error) {
 	st.run = anew
 	if isLocal(parser.Sniff(st.sql), st.sql, found) {
 		return r.shards()[0], nil
@@ -62,7 +62,7 @@ func (r *router) planSession(st *routedStmt, found *parser.SessionStmt) (*catalo
 }
 
 // executeAnew executes a SELECT with its values as literals.
-func (r *router) executeAnew(st *routedStmt, last *executor, size int) error {
+func (r *statementRouter) executeAnew(st *routedStmt, last *executor, size int) error {
 	text, err := r.boundText(st)
 	r.s.front.Skip(size)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *router) executeAnew(st *routedStmt, last *executor, size int) error {
 }
 
 // answerOnce has one connection answer a statement with functions of the session.
-func (r *router) answerOnce(conn *executor, text []byte, found *parser.SessionStmt) error {
+func (r *statementRouter) answerOnce(conn *executor, text []byte, found *parser.SessionStmt) error {
 	text, err := r.replaceSession(conn, text, found)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (r *router) answerOnce(conn *executor, text []byte, found *parser.SessionSt
 }
 
 // executeOnce prepares a text on a connection, and passes on the answer to its one execution.
-func (r *router) executeOnce(conn *executor, text []byte) error {
+func (r *statementRouter) executeOnce(conn *executor, text []byte) error {
 	r.last = conn
 	err := r.on(conn, func() error {
 		e := conn.effectOf(parser.Sniff(text), text)
@@ -131,7 +131,7 @@ func (r *router) executeOnce(conn *executor, text []byte) error {
 
 // judgeOneServer refuses what is of one server's connection, or reports that a statement is
 // all the affair of the current keyspace's server.
-func (r *router) judgeOneServer(st *routedStmt) (stays bool, err error) {
+func (r *statementRouter) judgeOneServer(st *routedStmt) (stays bool, err error) {
 	switch parser.SniffCommand(st.sql) {
 	case parser.NoCommand:
 	case parser.SelectDecode:

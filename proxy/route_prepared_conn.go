@@ -13,7 +13,7 @@ import (
 
 // preparedAt gives a statement on the connection of a keyspace or shard, and prepares it
 // there when that was not done on this connection.
-func (r *router) preparedAt(k *catalog.Keyspace, st *routedStmt) (*shardStmt, error) {
+func (r *statementRouter) preparedAt(k *catalog.Keyspace, st *routedStmt) (*shardStmt, error) {
 	conn, err := r.conn(k)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (r *router) preparedAt(k *catalog.Keyspace, st *routedStmt) (*shardStmt, er
 
 // readsAlike checks that the statement's text reads as it did when it was prepared, and
 // goes over to the session's mode of now.
-func (r *router) readsAlike(st *routedStmt) error {
+func (r *statementRouter) readsAlike(st *routedStmt) error {
 	m, err := r.mode()
 	if err != nil || m == st.mode {
 		return err
@@ -93,7 +93,7 @@ func (l *shardStmt) sendAhead(long map[uint16][]byte) error {
 }
 
 // fetch passes on a COM_STMT_FETCH to where the cursor is.
-func (r *router) fetch(st *routedStmt, payload []byte, size int) error {
+func (r *statementRouter) fetch(st *routedStmt, payload []byte, size int) error {
 	l := st.cursor
 	if l == nil || !l.alive() {
 		r.s.front.Skip(size)

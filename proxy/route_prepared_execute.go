@@ -14,7 +14,7 @@ import (
 
 // executePrepared deals with a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE, which
 // frontPacket read.
-func (r *router) executePrepared(st *routedStmt, payload []byte, size int) error {
+func (r *statementRouter) executePrepared(st *routedStmt, payload []byte, size int) error {
 	now, database := r.keyspace, r.database
 	if now == st.within && database == st.database {
 		return r.executeWithin(st, payload, size)
@@ -28,7 +28,7 @@ func (r *router) executePrepared(st *routedStmt, payload []byte, size int) error
 }
 
 // executeWithin is executePrepared while the current keyspace is the statement's.
-func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
+func (r *statementRouter) executeWithin(st *routedStmt, payload []byte, size int) error {
 	last := r.last
 	r.last = nil
 	defer r.forgetNext()
@@ -70,7 +70,7 @@ func (r *router) executeWithin(st *routedStmt, payload []byte, size int) error {
 }
 
 // executeAt executes a statement whose executions all run on one connection.
-func (r *router) executeAt(st *routedStmt, payload []byte, size int) error {
+func (r *statementRouter) executeAt(st *routedStmt, payload []byte, size int) error {
 	if r.opaque != nil {
 		if err := r.settings.noteOpaque(r.opaque, st.variables); err != nil {
 			r.s.front.Skip(size)
@@ -103,7 +103,7 @@ func (st *routedStmt) letGo() {
 
 // replan judges a statement anew when the vschema is another one. One that cannot be
 // executed by that is judged again at its next execution.
-func (r *router) replan(st *routedStmt) error {
+func (r *statementRouter) replan(st *routedStmt) error {
 	if st.loaded == r.s.srv.loaded() && r.renewed(st) {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (r *router) replan(st *routedStmt) error {
 
 // renewed sees to it that a plan made by what the servers told of columns is not older
 // than that may be. It reports false when the statement is to be judged anew.
-func (r *router) renewed(st *routedStmt) bool {
+func (r *statementRouter) renewed(st *routedStmt) bool {
 	now := r.s.srv.catalog.Now()
 	if st.plan == nil || !st.plan.AskedTypes() || now.Sub(st.planned) < catalog.Fresh {
 		return true
@@ -135,7 +135,7 @@ func (r *router) renewed(st *routedStmt) bool {
 }
 
 // readValues reads the parameters of an execution.
-func (r *router) readValues(st *routedStmt, payload []byte) error {
+func (r *statementRouter) readValues(st *routedStmt, payload []byte) error {
 	const header, countAvailable = 10, 8
 	if len(payload) < header {
 		return malformedExecute()
@@ -176,7 +176,7 @@ func (st *routedStmt) argument(i int) (vschema.Value, error) {
 }
 
 // executeByPlan executes a statement on the shards that its plan and values say.
-func (r *router) executeByPlan(st *routedStmt, payload []byte, size int) error {
+func (r *statementRouter) executeByPlan(st *routedStmt, payload []byte, size int) error {
 	indexes, err := st.plan.Shards(r.indexes[:0], st.arguments)
 	r.indexes = indexes
 	whole := r.s.srv.cfg.Keyspaces[st.plan.Keyspace]
@@ -200,7 +200,7 @@ var errRowsOfSeveral = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 	"seqgate does not support rows as the answer to a prepared statement that several shards execute; leave RETURNING away, or name the sharding key")
 
 // executeOn executes a statement on one connection, whose answer goes to the client as it comes.
-func (r *router) executeOn(k *catalog.Keyspace, st *routedStmt, payload []byte, size int) error {
+func (r *statementRouter) executeOn(k *catalog.Keyspace, st *routedStmt, payload []byte, size int) error {
 	l, err := r.preparedAt(k, st)
 	if err == nil {
 		err = r.refuseProgram(l.conn, st.sql)
@@ -251,7 +251,7 @@ func (x *executor) executeRelayed(st *statement, payload []byte, size int) error
 }
 
 // executeAsText executes a statement by its text, with its values as literals.
-func (r *router) executeAsText(st *routedStmt, size int) error {
+func (r *statementRouter) executeAsText(st *routedStmt, size int) error {
 	text, err := r.boundText(st)
 	r.s.front.Skip(size)
 	if err != nil {
@@ -265,7 +265,7 @@ func (r *router) executeAsText(st *routedStmt, size int) error {
 }
 
 // boundText gives the statement's text with the values of an execution as literals.
-func (r *router) boundText(st *routedStmt) (text []byte, err error) {
+func (r *statementRouter) boundText(st *routedStmt) (text []byte, err error) {
 	if st.places == nil && st.params > 0 {
 		if st.places, err = parser.Placeholders(nil, st.sql, st.mode); err != nil {
 			return nil, err

@@ -13,7 +13,7 @@ import (
 
 // prepare deals with a COM_STMT_PREPARE: a server prepares the text, and its answer
 // is passed on with an id of the router's own.
-func (r *router) prepare() error {
+func (r *statementRouter) prepare() error {
 	payload, size, err := r.s.frontPacket()
 	if err != nil {
 		return err
@@ -49,41 +49,9 @@ func (r *router) prepare() error {
 	return err
 }
 
-// preparing gives the connection that prepares a statement first: that of the given keyspace or
-// shard, or where it may be another shard's, one whose server is there. It takes part in
-// no transaction by that.
-func (r *router) preparing(k *catalog.Keyspace, st *routedStmt) (*executor, error) {
-	if st.run != onOneShard {
-		return r.anyShard(k, r.connectedConn)
-	}
-	conn, err := r.anyShard(k, r.conn)
-	if err == nil {
-		st.at = conn.keyspace
-	}
-	return conn, err
-}
-
-// syntaxOr gives a server's error for a text that was refused here because it could not
-// be read, or by a server in the form that seqgate gave it, if the server cannot read it
-// either; else the error.
-func (r *router) syntaxOr(err error, sql []byte) error {
-	if !isUnread(err) && !isMiscounted(err) && !isSyntaxError(err) {
-		return err
-	}
-	home, homeErr := r.anyConn()
-	if homeErr != nil {
-		return homeErr
-	}
-	its := home.tryPrepare(sql)
-	if isSyntaxError(its) || isConnectionFailure(its) {
-		return its
-	}
-	return err
-}
-
 // planPrepare judges how a statement is to be executed, and gives the keyspace or
 // shard that prepares it first.
-func (r *router) planPrepare(st *routedStmt) (*catalog.Keyspace, error) {
+func (r *statementRouter) planPrepare(st *routedStmt) (*catalog.Keyspace, error) {
 	st.plan, st.at, st.first, st.into, st.loaded = nil, nil, nil, false, r.s.srv.loaded()
 	st.planned = r.s.srv.catalog.Now()
 	kind := parser.Sniff(st.sql)
@@ -135,7 +103,7 @@ func (r *router) planPrepare(st *routedStmt) (*catalog.Keyspace, error) {
 
 // callsAt gives where a statement runs that asks for values of sequences and has no
 // tables; nil for any other.
-func (r *router) callsAt(st *routedStmt) *catalog.Keyspace {
+func (r *statementRouter) callsAt(st *routedStmt) *catalog.Keyspace {
 	calls := parser.FindCalls(st.sql, st.mode).Calls
 	if len(calls) == 0 || parser.FindSession(st.sql, st.mode).Uses&parser.ReadsTables != 0 {
 		return nil
@@ -144,7 +112,7 @@ func (r *router) callsAt(st *routedStmt) *catalog.Keyspace {
 }
 
 // planPrepareInsert is planPrepare for INSERT and REPLACE.
-func (r *router) planPrepareInsert(st *routedStmt) (*catalog.Keyspace, error) {
+func (r *statementRouter) planPrepareInsert(st *routedStmt) (*catalog.Keyspace, error) {
 	stmt := &r.s.insert
 	if err := stmt.ParseTarget(st.sql, st.mode); err != nil {
 		return nil, err
@@ -163,15 +131,8 @@ func (r *router) planPrepareInsert(st *routedStmt) (*catalog.Keyspace, error) {
 	return k.Shards[0], nil
 }
 
-// alwaysAt notes that one connection runs all executions.
-func (r *router) alwaysAt(st *routedStmt, k *catalog.Keyspace) *catalog.Keyspace {
-	st.run, st.at = onOneShard, k
-	st.noteVariables()
-	return k
-}
-
 // planRouted is planPrepare for a statement that goes where its tables and values say.
-func (r *router) planRouted(st *routedStmt) (*catalog.Keyspace, error) {
+func (r *statementRouter) planRouted(st *routedStmt) (*catalog.Keyspace, error) {
 	p, err := st.loaded.Planner.Plan(st.sql, r.keyspaceName(), st.mode)
 	if err != nil {
 		return nil, err
@@ -201,7 +162,7 @@ func (r *router) planRouted(st *routedStmt) (*catalog.Keyspace, error) {
 }
 
 // textFor gives the statement's text as a connection gets it.
-func (r *router) textFor(st *routedStmt, conn *executor) []byte {
+func (r *statementRouter) textFor(st *routedStmt, conn *executor) []byte {
 	stmt := &r.s.insert
 	switch {
 	case st.first != nil:
@@ -216,7 +177,7 @@ func (r *router) textFor(st *routedStmt, conn *executor) []byte {
 
 // prepareOn has a connection prepare a statement, and answers the client. It reports whether
 // the server has accepted it.
-func (r *router) prepareOn(conn *executor, st *routedStmt) (accepted bool, err error) {
+func (r *statementRouter) prepareOn(conn *executor, st *routedStmt) (accepted bool, err error) {
 	payload := append([]byte{mysql.COM_STMT_PREPARE}, r.textFor(st, conn)...)
 	var own *statement
 	conn.clientStatementID = st.id

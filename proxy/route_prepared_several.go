@@ -14,7 +14,7 @@ import (
 // selectPrepared answers a SELECT from several shards. The text that each gets has
 // columns of the merge's own, into which values are copied: so it has the values as
 // literals, and is prepared for this execution alone.
-func (r *router) selectPrepared(st *routedStmt, size int) error {
+func (r *statementRouter) selectPrepared(st *routedStmt, size int) error {
 	bound, err := r.boundText(st)
 	r.s.front.Skip(size)
 	if err != nil {
@@ -24,7 +24,7 @@ func (r *router) selectPrepared(st *routedStmt, size int) error {
 }
 
 // selectAnew answers a SELECT with its values as literals from the shards that they say.
-func (r *router) selectAnew(st *routedStmt, text []byte) error {
+func (r *statementRouter) selectAnew(st *routedStmt, text []byte) error {
 	p, err := st.loaded.Planner.Plan(text, r.keyspaceName(), st.mode)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (r *router) selectAnew(st *routedStmt, text []byte) error {
 
 // shardsOf gives the shards to which a statement with its values as literals goes, or
 // the keyspace of one that goes to one server.
-func (r *router) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
+func (r *statementRouter) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 	if p.Kind == route.Local || p.Kind == route.Unsharded {
 		return []*catalog.Keyspace{r.oneConnOf(p)}, nil
 	}
@@ -70,7 +70,7 @@ func (r *router) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 }
 
 // oneConnOf gives the keyspace of a plan for one server, of another its first shard.
-func (r *router) oneConnOf(p *route.Plan) *catalog.Keyspace {
+func (r *statementRouter) oneConnOf(p *route.Plan) *catalog.Keyspace {
 	if p.Keyspace == "" {
 		return r.shards()[0]
 	}
@@ -78,7 +78,7 @@ func (r *router) oneConnOf(p *route.Plan) *catalog.Keyspace {
 }
 
 // answerPrepared gives the client the merged rows of the connections, in the binary protocol.
-func (r *router) answerPrepared(conns []*executor, st *routedStmt, p *route.Plan, text []byte) error {
+func (r *statementRouter) answerPrepared(conns []*executor, st *routedStmt, p *route.Plan, text []byte) error {
 	e := r.s.effectOf(parser.Sniff(text), text)
 	for _, conn := range conns {
 		if err := conn.before(e); err != nil {
@@ -90,7 +90,7 @@ func (r *router) answerPrepared(conns []*executor, st *routedStmt, p *route.Plan
 }
 
 // answerAtMost is answerPrepared for that many rows.
-func (r *router) answerAtMost(conns []*executor, st *routedStmt, p *route.Plan, text []byte, most uint64) error {
+func (r *statementRouter) answerAtMost(conns []*executor, st *routedStmt, p *route.Plan, text []byte, most uint64) error {
 	for {
 		offset, count, err := p.Scatter.Limit.Resolve(nil)
 		if err != nil {
@@ -100,7 +100,7 @@ func (r *router) answerAtMost(conns []*executor, st *routedStmt, p *route.Plan, 
 		if err != nil {
 			return err
 		}
-		q := scattered{router: r, conns: conns, how: p.Scatter, offset: offset, count: min(count, most), binary: true, send: func(i int, conn *executor) error {
+		q := scattered{router: &r.shardedConn, conns: conns, how: p.Scatter, offset: offset, count: min(count, most), binary: true, send: func(i int, conn *executor) error {
 			conn.scratch = conn.appendExecute(conn.packetBuffer(), ids[i], 0, nil)
 			return conn.sendPacket(conn.scratch)
 		}}
@@ -120,7 +120,7 @@ func (r *router) answerAtMost(conns []*executor, st *routedStmt, p *route.Plan, 
 
 // prepareOnce prepares a text on all connections at once, and gives the ids there. The error
 // is that of the first connection that has one; nothing stays prepared then.
-func (r *router) prepareOnce(conns []*executor, text func(conn *executor) []byte) (ids []uint32, err error) {
+func (r *statementRouter) prepareOnce(conns []*executor, text func(conn *executor) []byte) (ids []uint32, err error) {
 	sent := 0
 	for _, conn := range conns {
 		if err = conn.sendPrepare(text(conn)); err != nil {

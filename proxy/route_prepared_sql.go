@@ -11,7 +11,7 @@ import (
 // whatever its values are; all else is refused, as its values are not known here.
 
 // prepareSQL runs SQL's PREPARE.
-func (r *router) prepareSQL(attributes, sql []byte, m parser.Mode) error {
+func (r *statementRouter) prepareSQL(attributes, sql []byte, m parser.Mode) error {
 	src, ok := parser.ParsePrepare(sql, m)
 	if !ok || !src.IsText && src.Expr == nil {
 		return r.refusePrepare("a PREPARE that seqgate cannot read")
@@ -49,7 +49,7 @@ func (r *router) prepareSQL(attributes, sql []byte, m parser.Mode) error {
 }
 
 // connOfSQL gives the connection that runs all executions of a statement.
-func (r *router) connOfSQL(st *routedStmt) (*executor, error) {
+func (r *statementRouter) connOfSQL(st *routedStmt) (*executor, error) {
 	k, err := r.planPrepare(st)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (r *router) connOfSQL(st *routedStmt) (*executor, error) {
 	return nil, r.refusePrepare("SQL's PREPARE of a statement whose values say where it runs, or that runs on several shards,")
 }
 
-func (r *router) refusePrepare(what string) error {
+func (r *statementRouter) refusePrepare(what string) error {
 	return r.unsupported(what, "use the statement itself, or the driver's prepared statements")
 }
 
@@ -79,7 +79,7 @@ func (p *preparedStmts) name(name string, at shardStmt) {
 
 // forgetSQL gives up what a name stands for on another connection than the one that prepares
 // it anew.
-func (r *router) forgetSQL(name string, raw []byte, conn *executor) error {
+func (r *statementRouter) forgetSQL(name string, raw []byte, conn *executor) error {
 	at, ok := r.prepared.named[name]
 	delete(r.prepared.named, name)
 	if !ok || at.conn == conn || !at.alive() {
@@ -89,7 +89,7 @@ func (r *router) forgetSQL(name string, raw []byte, conn *executor) error {
 }
 
 // executeSQL runs SQL's EXECUTE, or DEALLOCATE PREPARE, of a name where its statement is.
-func (r *router) executeSQL(attributes, sql []byte, name string, gone bool) error {
+func (r *statementRouter) executeSQL(attributes, sql []byte, name string, gone bool) error {
 	at, ok := r.prepared.named[name]
 	if gone {
 		delete(r.prepared.named, name)
@@ -108,7 +108,7 @@ func (r *router) executeSQL(attributes, sql []byte, name string, gone bool) erro
 }
 
 // runNamed runs SQL's PREPARE, EXECUTE and DEALLOCATE PREPARE.
-func (r *router) runNamed(attributes, sql []byte, m parser.Mode) error {
+func (r *statementRouter) runNamed(attributes, sql []byte, m parser.Mode) error {
 	if r.opaque != nil {
 		if err := r.settings.noteOpaque(r.opaque, parser.FindSession(sql, m).Variables); err != nil {
 			return err

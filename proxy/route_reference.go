@@ -51,7 +51,7 @@ func (in *shardedInsert) computes(c *catalog.Column, advice string) error {
 
 // checkUpdates refuses an UPDATE of reference tables of which each shard would compute
 // values of columns for itself.
-func (r *router) checkUpdates(shards []*catalog.Keyspace, p *route.Plan, sql []byte) error {
+func (r *textRouter) checkUpdates(shards []*catalog.Keyspace, p *route.Plan, sql []byte) error {
 	first := shards[0]
 	for _, u := range p.Updates {
 		e, err := r.s.srv.catalog.Lookup(r.s.ctx, first, first.Database, u.Table)

@@ -11,7 +11,7 @@ import (
 )
 
 // planTables plans a statement for the shards that its tables and values say.
-func (r *router) planTables(p *routedStatement) (err error) {
+func (r *textRouter) planTables(p *routedStatement) (err error) {
 	p.kind, p.read = routedTables, true
 	r.s.srv.catalog.ExpirePlans()
 	p.planner = r.s.srv.loaded().Planner
@@ -33,7 +33,7 @@ func (r *router) planTables(p *routedStatement) (err error) {
 }
 
 // runTables runs such a statement.
-func (r *router) runTables(p *routedStatement, attributes []byte) error {
+func (r *textRouter) runTables(p *routedStatement, attributes []byte) error {
 	k := r.planKeyspace(p.route)
 	switch p.route.Kind {
 	case route.Local:
@@ -75,23 +75,15 @@ func (r *router) runTables(p *routedStatement, attributes []byte) error {
 }
 
 // planKeyspace gives the keyspace whose servers answer.
-func (r *router) planKeyspace(p *route.Plan) *catalog.Keyspace {
+func (r *textRouter) planKeyspace(p *route.Plan) *catalog.Keyspace {
 	if p.Keyspace != "" {
 		return r.s.srv.cfg.Keyspaces[p.Keyspace]
 	}
 	return r.keyspace
 }
 
-// keyspaceName is that of the current keyspace.
-func (r *router) keyspaceName() string {
-	if r.keyspace == nil {
-		return ""
-	}
-	return r.keyspace.Name
-}
-
 // runOne runs a statement on one shard, which answers the client.
-func (r *router) runOne(k *catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *textRouter) runOne(k *catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
 	conn, err := r.conn(k)
 	if err != nil {
 		return err
@@ -100,7 +92,7 @@ func (r *router) runOne(k *catalog.Keyspace, p *route.Plan, attributes, sql []by
 }
 
 // runAny is runOne for what any other shard would answer as well, on a connection that get gives.
-func (r *router) runAny(get func(*catalog.Keyspace) (*executor, error), k *catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *textRouter) runAny(get func(*catalog.Keyspace) (*executor, error), k *catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
 	conn, err := r.anyShard(k, get)
 	if err != nil {
 		return err
@@ -109,28 +101,15 @@ func (r *router) runAny(get func(*catalog.Keyspace) (*executor, error), k *catal
 }
 
 // runOn runs a statement on one connection, which answers the client.
-func (r *router) runOn(conn *executor, p *route.Plan, attributes, sql []byte) error {
+func (r *textRouter) runOn(conn *executor, p *route.Plan, attributes, sql []byte) error {
 	if p.HasEdits() {
 		sql = p.AppendSQL(nil, sql, false, r.databaseAt(conn.keyspace))
 	}
 	return r.passTo(conn, attributes, sql)
 }
 
-// databaseAt gives what a keyspace's name stands for in a statement to a shard.
-func (r *router) databaseAt(k *catalog.Keyspace) func(keyspace string) string {
-	return func(keyspace string) string {
-		if keyspace == k.Name {
-			return k.Database
-		}
-		if other := r.s.srv.cfg.Keyspaces[keyspace]; other != nil {
-			return other.Database
-		}
-		return keyspace
-	}
-}
-
 // selectSeveral answers a SELECT from several shards.
-func (r *router) selectSeveral(shards []*catalog.Keyspace, planner *route.Planner, p *route.Plan, attributes, sql []byte, m parser.Mode) error {
+func (r *textRouter) selectSeveral(shards []*catalog.Keyspace, planner *route.Planner, p *route.Plan, attributes, sql []byte, m parser.Mode) error {
 	conns, err := r.connsOf(shards)
 	if err != nil {
 		return err
@@ -147,7 +126,7 @@ func (r *router) selectSeveral(shards []*catalog.Keyspace, planner *route.Planne
 			if err != nil {
 				return err
 			}
-			q := scattered{router: r, conns: conns, how: p.Scatter, offset: offset, count: min(count, most), send: func(i int, conn *executor) error {
+			q := scattered{router: &r.shardedConn, conns: conns, how: p.Scatter, offset: offset, count: min(count, most), send: func(i int, conn *executor) error {
 				return conn.sendPart(attributes, p.AppendSQL(nil, sql, true, r.databaseAt(shards[i])))
 			}}
 			err = q.answer()
@@ -166,7 +145,7 @@ func (r *router) selectSeveral(shards []*catalog.Keyspace, planner *route.Planne
 }
 
 // writeSeveral runs an UPDATE or DELETE on several shards, on all of them or on none.
-func (r *router) writeSeveral(shards []*catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
+func (r *textRouter) writeSeveral(shards []*catalog.Keyspace, p *route.Plan, attributes, sql []byte) error {
 	conns, err := r.connsOf(shards)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 // planSequences plans a statement about sequences for the server that can run it: one that names a
 // keyspace for that of it, one without a qualifier for that of the keyspace that has the
 // sequence in the vschema. It reports false for what is routed by its tables.
-func (r *router) planSequences(p *routedStatement, kind parser.Kind, verb parser.CommandVerb) (done bool, err error) {
+func (r *textRouter) planSequences(p *routedStatement, kind parser.Kind, verb parser.CommandVerb) (done bool, err error) {
 	sql, m := p.sql, p.mode
 	switch verb {
 	case parser.NoCommand:
@@ -54,7 +54,7 @@ func (p *routedStatement) at(k *catalog.Keyspace, joins bool) {
 }
 
 // planDefinition plans DDL of sequences, and SHOW of them.
-func (r *router) planDefinition(p *routedStatement, verb parser.CommandVerb) (done bool, err error) {
+func (r *textRouter) planDefinition(p *routedStatement, verb parser.CommandVerb) (done bool, err error) {
 	stmt, err := parser.ParseCommand(p.sql, p.mode)
 	if err != nil { // the server's, which says so
 		return false, nil
@@ -80,7 +80,7 @@ func (r *router) planDefinition(p *routedStatement, verb parser.CommandVerb) (do
 // sequenceKeyspace gives the unsharded keyspace, or else the shard, that a statement
 // about a sequence goes to: of one that is not found the current keyspace's, whose
 // server says so.
-func (r *router) sequenceKeyspace(t parser.Table) *catalog.Keyspace {
+func (r *textRouter) sequenceKeyspace(t parser.Table) *catalog.Keyspace {
 	srv := r.s.srv
 	if k := srv.cfg.Keyspaces[t.Schema]; k != nil {
 		return k.EachShard()[0]

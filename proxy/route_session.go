@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"github.com/seqgate/seqgate/parser"
 )
 
@@ -14,7 +12,7 @@ import (
 
 // planInSession plans a statement by what it has to do with its session. done says that this is all of it; else it is
 // still to be routed.
-func (r *router) planInSession(p *routedStatement, kind parser.Kind) (done bool, err error) {
+func (r *textRouter) planInSession(p *routedStatement, kind parser.Kind) (done bool, err error) {
 	verb := parser.SniffCommand(p.sql)
 	if verb != parser.NoCommand || kind == parser.Next || parser.MayCall(p.sql) {
 		if done, err := r.planSequences(p, kind, verb); done || err != nil {
@@ -36,7 +34,7 @@ func (r *router) planInSession(p *routedStatement, kind parser.Kind) (done bool,
 }
 
 // planUses is planInSession for a statement with functions or variables of the session.
-func (r *router) planUses(p *routedStatement, kind parser.Kind) (done bool, err error) {
+func (r *textRouter) planUses(p *routedStatement, kind parser.Kind) (done bool, err error) {
 	found := parser.FindSession(p.sql, p.mode)
 	if r.opaque != nil {
 		if err := r.settings.noteOpaque(r.opaque, found.Variables); err != nil {
@@ -70,7 +68,7 @@ func (r *router) planUses(p *routedStatement, kind parser.Kind) (done bool, err 
 }
 
 // runCurrent runs a statement of routedCurrent.
-func (r *router) runCurrent(p *routedStatement, attributes []byte) error {
+func (r *textRouter) runCurrent(p *routedStatement, attributes []byte) error {
 	kind, sql := parser.Sniff(p.sql), p.sql
 	if p.found == nil {
 		return r.passCurrent(kind, attributes, sql)
@@ -93,40 +91,9 @@ func (r *router) runCurrent(p *routedStatement, attributes []byte) error {
 	return r.passCurrent(kind, attributes, sql)
 }
 
-// stays reports whether a statement is all the affair of the one server of the current
-// keyspace: nothing in it names another keyspace.
-func (r *router) stays(sql []byte, m parser.Mode) bool {
-	if r.sharded() {
-		return false
-	}
-	for name, k := range r.s.srv.cfg.Keyspaces {
-		if (k != r.keyspace || k.Name != k.Database) && parser.NamesDatabase(sql, m, name) {
-			return false
-		}
-	}
-	return true
-}
-
-// namesSharded reports whether a statement names a sharded keyspace, namesUnsharded
-// whether it names another one.
-func (r *router) namesSharded(sql []byte, m parser.Mode) bool   { return r.names(sql, m, true) }
-func (r *router) namesUnsharded(sql []byte, m parser.Mode) bool { return r.names(sql, m, false) }
-
-func (r *router) names(sql []byte, m parser.Mode, sharded bool) bool {
-	for name, k := range r.s.srv.cfg.Keyspaces {
-		if (k.Shards != nil) == sharded && parser.NamesDatabase(sql, m, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// sharded reports whether the current keyspace is.
-func (r *router) sharded() bool { return r.keyspace != nil && r.keyspace.Shards != nil }
-
 // passCurrent passes a statement to the server of the current keyspace, which is not
 // sharded.
-func (r *router) passCurrent(kind parser.Kind, attributes, sql []byte) error {
+func (r *textRouter) passCurrent(kind parser.Kind, attributes, sql []byte) error {
 	get := r.conn
 	if commitsFirst(kind, sql) {
 		if err := r.commit(); err != nil {
@@ -174,7 +141,7 @@ func isTemporaryDDL(sql []byte) bool {
 
 // refuseOneServer refuses statements that are of one server's connection, or of its
 // operators, where the current keyspace is sharded or they name one that is.
-func (r *router) refuseOneServer(kind parser.Kind, sql []byte, m parser.Mode) error {
+func (r *textRouter) refuseOneServer(kind parser.Kind, sql []byte, m parser.Mode) error {
 	switch kind {
 	case parser.Select, parser.Insert, parser.Replace, parser.Update, parser.Delete, parser.With:
 		return nil // the most of all
@@ -191,24 +158,6 @@ func (r *router) refuseOneServer(kind parser.Kind, sql []byte, m parser.Mode) er
 		advice = "USE the keyspace that it names first, which has one server"
 	}
 	return r.unsupported(what, advice)
-}
-
-// oneServerAdvice gives what such a statement is, and what to do instead; no advice for others.
-func (r *router) oneServerAdvice(kind parser.Kind, sql []byte) (what, advice string) {
-	switch kind {
-	case parser.Call:
-		return "CALL: stored programs see the rows of one shard only", "connect to one shard for it, as in the database name " + r.oneShard()
-	case parser.Prepare, parser.Execute, parser.Deallocate:
-		return "PREPARE and EXECUTE in SQL", "prepare by the protocol (COM_STMT_PREPARE), as drivers do"
-	case parser.Load:
-		return "LOAD DATA and LOAD XML", "use INSERT, or load each shard's own rows, as in the database name " + r.oneShard()
-	}
-	words := parser.Words(sql, 2)
-	if advice := oneServerStatements[words[0]]; advice != "" {
-		return words[0] + " " + words[1], advice
-	}
-	two := words[0] + " " + words[1]
-	return two, oneServerStatements[two]
 }
 
 const (
@@ -232,35 +181,9 @@ var oneServerStatements = map[string]string{
 }
 
 // refuseUses refuses what cannot be right on a shard.
-func (r *router) refuseUses(found *parser.SessionStmt) error {
+func (r *sessionRouter) refuseUses(found *parser.SessionStmt) error {
 	if found.Uses&parser.TakesLocks != 0 && found.Uses&parser.ReadsTables != 0 {
 		return r.locksBeside()
 	}
 	return nil
-}
-
-func (r *router) locksBeside() error {
-	return r.unsupported("GET_LOCK() and its like beside tables", "take the lock by a SELECT of its own")
-}
-
-// passHome passes a statement to the client's own connection.
-func (r *router) passHome(attributes, sql []byte) error {
-	home, err := r.anyShard(r.s.keyspace, r.conn)
-	if err != nil {
-		return err
-	}
-	return r.passTo(home, attributes, sql)
-}
-
-// passTo passes a statement to one connection, which answers it alone.
-func (r *router) passTo(conn *executor, attributes, sql []byte) error {
-	if err := r.refuseProgram(conn, sql); err != nil {
-		return err
-	}
-	return r.on(conn, func() error { return conn.queryPart(attributes, sql) })
-}
-
-// unsupported refuses what would need more than one shard's answer.
-func (r *router) unsupported(what, advice string) error {
-	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support "+what+" in front of sharded keyspaces; "+advice)
 }

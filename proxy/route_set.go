@@ -10,7 +10,7 @@ import (
 )
 
 // set runs a SET on one connection: others have it when they are used (settings).
-func (r *router) set(attributes, sql []byte, m parser.Mode) error {
+func (r *sessionRouter) set(attributes, sql []byte, m parser.Mode) error {
 	stmt, ok := parser.ParseSet(sql, m)
 	if !ok {
 		return r.unsupported("a SET that it cannot read", "write it without version comments, with names of variables in ASCII")
@@ -48,7 +48,7 @@ func (r *router) set(attributes, sql []byte, m parser.Mode) error {
 
 // commitFor commits on all connections before a SET turns autocommit on, as the server does on
 // the one where that runs (MySQL manual, "autocommit").
-func (r *router) commitFor(stmt parser.SetStmt, sql []byte) error {
+func (r *sessionRouter) commitFor(stmt parser.SetStmt, sql []byte) error {
 	if r.autocommit() || !r.tx.open && !r.inTransaction() {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (r *router) commitFor(stmt parser.SetStmt, sql []byte) error {
 
 // refuseSet refuses what is not of the session, and what cannot be the same on several
 // servers.
-func (r *router) refuseSet(stmt parser.SetStmt, sql []byte) error {
+func (r *sessionRouter) refuseSet(stmt parser.SetStmt, sql []byte) error {
 	if r.sharded() && (stmt.Server || stmt.Form == parser.SetAccount) {
 		return r.unsupported("a SET of the server's own", "connect to each server for it")
 	}
@@ -98,7 +98,7 @@ var ownVariables = []string{"insert_id", "rand_seed1", "rand_seed2", "pseudo_thr
 	"server_id", "pseudo_replica_mode", "pseudo_slave_mode", "proxy_user", "debug", "debug_sync", "resultset_metadata"}
 
 // connForSet gives the connection that a SET runs on, and its text for that.
-func (r *router) connForSet(sql []byte, m parser.Mode) (*executor, []byte, error) {
+func (r *sessionRouter) connForSet(sql []byte, m parser.Mode) (*executor, []byte, error) {
 	found := parser.FindSession(sql, m)
 	reads := found.Uses&parser.ReadsTables != 0
 	if reads && !r.stays(sql, m) {

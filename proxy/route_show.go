@@ -12,7 +12,7 @@ import (
 )
 
 // isOfSession reports whether a SHOW is of the session, or of all keyspaces.
-func (r *router) isOfSession(sql []byte) bool {
+func (r *sessionRouter) isOfSession(sql []byte) bool {
 	switch parser.Words(sql, 2)[1] {
 	case "WARNINGS", "ERRORS", "COUNT":
 		return true
@@ -23,7 +23,7 @@ func (r *router) isOfSession(sql []byte) bool {
 }
 
 // show answers such a SHOW.
-func (r *router) show(attributes, sql []byte, m parser.Mode) error {
+func (r *sessionRouter) show(attributes, sql []byte, m parser.Mode) error {
 	words := parser.Words(sql, 4)
 	switch words[1] {
 	case "WARNINGS", "ERRORS":
@@ -38,7 +38,7 @@ func (r *router) show(attributes, sql []byte, m parser.Mode) error {
 }
 
 // showLast has the connection that ran the latest statement tell of it.
-func (r *router) showLast(attributes, sql []byte) error {
+func (r *sessionRouter) showLast(attributes, sql []byte) error {
 	conn, err := r.leftOn()
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (r *router) showLast(attributes, sql []byte) error {
 
 // showWarnings is SHOW WARNINGS or SHOW ERRORS: of a statement that several connections ran,
 // those of all of them, one after the other.
-func (r *router) showWarnings(attributes, sql []byte, which string, plain bool) error {
+func (r *sessionRouter) showWarnings(attributes, sql []byte, which string, plain bool) error {
 	switch {
 	case r.last != nil:
 		return r.showLast(attributes, sql)
@@ -76,7 +76,7 @@ var warningColumns = []wire.Column{wire.TextColumn("Level", 7),
 
 // keepWarnings reads the warnings of the statement that connections have just run: the next
 // one, if only a COMMIT, has a server forget them.
-func (r *router) keepWarnings(conns []*executor) error {
+func (r *sessionRouter) keepWarnings(conns []*executor) error {
 	var all warnings
 	for _, conn := range conns {
 		if conn.lost {
@@ -94,7 +94,7 @@ func (r *router) keepWarnings(conns []*executor) error {
 
 // showDatabases is SHOW DATABASES in a sharded keyspace: the names under which a client
 // reaches something, which are the keyspaces.
-func (r *router) showDatabases(sql []byte, m parser.Mode) error {
+func (r *sessionRouter) showDatabases(sql []byte, m parser.Mode) error {
 	like, ok := parser.ShowLike(sql, m)
 	if !ok {
 		return r.unsupported("WHERE in SHOW DATABASES", "use LIKE")
@@ -113,4 +113,37 @@ func (r *router) showDatabases(sql []byte, m parser.Mode) error {
 	slices.SortFunc(rows, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	r.ran(-1, uint64(len(rows)))
 	return r.s.replyRows([]wire.Column{wire.TextColumn(label, 64)}, rows)
+}
+
+// ping is answered here: which servers are there is of no one command's concern.
+func (r *sessionRouter) ping() error {
+	if _, err := r.s.takeCommand(); err != nil {
+		return err
+	}
+	return r.s.replyOK(wire.OK{Status: r.status()})
+}
+
+// passAny passes a command to one shard of the current keyspace.
+func (r *sessionRouter) passAny(code byte) error {
+	body, err := r.s.takeCommand()
+	if err != nil {
+		return err
+	}
+	conn, err := r.anyShard(r.shards()[0], r.conn)
+	if err != nil {
+		return err
+	}
+	as := wire.ShapeSingle
+	switch code {
+	case mysql.COM_FIELD_LIST:
+		as = wire.ShapeFieldList
+	case mysql.COM_PROCESS_INFO:
+		as = wire.ShapeResults
+	}
+	return r.on(conn, func() error {
+		if err := conn.send(append([]byte{code}, body...)); err != nil {
+			return err
+		}
+		return conn.relay(as)
+	})
 }

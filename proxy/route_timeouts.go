@@ -35,7 +35,7 @@ func raiseTimeouts(conns []*executor) error {
 }
 
 // showTimeouts undoes raiseTimeouts before a statement that may look at the variable.
-func (r *router) showTimeouts(kind parser.Kind, sql []byte) error {
+func (r *sessionRouter) showTimeouts(kind parser.Kind, sql []byte) error {
 	waits := func(conn *executor) bool { return conn.state.waits && !conn.hasEnded() }
 	if !slices.ContainsFunc(r.conns.all, waits) || !looksAtTimeouts(kind, sql) {
 		return nil

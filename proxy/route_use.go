@@ -7,7 +7,7 @@ import (
 
 // use makes another keyspace the current one, or another database of the server of an
 // unsharded one: the current one, or else the default one.
-func (r *router) use(name string) error {
+func (r *sessionRouter) use(name string) error {
 	srv := r.s.srv
 	if k := srv.cfg.Keyspaces[name]; k != nil {
 		r.keyspace, r.database = k, ""
@@ -38,7 +38,7 @@ func (r *router) use(name string) error {
 
 // changedDatabase answers with OK, which tells of the change where that is tracked, as
 // the server does (MySQL manual, "OK_Packet": SESSION_TRACK_SCHEMA).
-func (r *router) changedDatabase(name string) error {
+func (r *sessionRouter) changedDatabase(name string) error {
 	const trackSchema = 1
 	ok := wire.OK{Status: r.status()}
 	if r.s.has(mysql.CLIENT_SESSION_TRACK) {
@@ -49,21 +49,4 @@ func (r *router) changedDatabase(name string) error {
 	}
 	r.ran(0, 0)
 	return r.s.replyOK(ok)
-}
-
-// enterDatabase has a connection's default database be what the client's statements expect.
-func (r *router) enterDatabase(conn *executor) error {
-	want := conn.keyspace.Database
-	if conn.keyspace == r.keyspace && r.database != "" {
-		want = r.database
-	}
-	if !conn.state.databaseKnown {
-		if err := conn.know(); err != nil {
-			return err
-		}
-	}
-	if conn.state.database == want {
-		return nil
-	}
-	return conn.changeDatabase(want)
 }

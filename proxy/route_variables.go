@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
 // Some settings of the client's are for the answer that it gets, not for what each
@@ -24,7 +25,7 @@ const (
 // withSessionVariables runs something while variables of the session have other values on some connections.
 // run must have read every connection's answer when it returns, unless its error is of a
 // connection: then the connections are given up.
-func (r *router) withSessionVariables(conns []*executor, run func() error, variables ...sessionVariable) error {
+func (r *sessionRouter) withSessionVariables(conns []*executor, run func() error, variables ...sessionVariable) error {
 	names, values := make([]string, len(variables)), make([]string, len(variables))
 	for i, v := range variables {
 		names[i], values[i] = "@@SESSION."+v.name, v.value
@@ -61,7 +62,7 @@ func setText(variables []sessionVariable, values []string) string {
 // at most as run is told: what sql_select_limit says, if the session has set that and
 // the SELECT has no LIMIT of its own (MySQL manual, "sql_select_limit"). The shards give
 // all their rows where the first ones of each are not the first of all.
-func (r *router) underSelectLimit(conns []*executor, how *parser.Scatter, run func(most uint64) error) error {
+func (r *sessionRouter) underSelectLimit(conns []*executor, how *parser.Scatter, run func(most uint64) error) error {
 	most := uint64(math.MaxUint64)
 	if !r.settings.has(selectLimit) {
 		return run(most)
@@ -86,4 +87,28 @@ func (t *settings) has(name string) bool {
 	_, held := t.held[name]
 	_, changed := t.changed[name]
 	return held || changed
+}
+
+// increment gives the distance in a session in front of shards.
+func (r *sessionRouter) increment(shards []*catalog.Keyspace) (n int64, err error) {
+	if _, changed := r.settings.changed[catalog.IncrementVariable]; changed {
+		if err := r.settings.settle(); err != nil {
+			return 0, err
+		}
+	}
+	held, ok := r.settings.held[catalog.IncrementVariable]
+	if !ok {
+		for _, shard := range shards[:min(len(shards), 3)] { // the first may be away
+			if n, err = r.s.srv.catalog.Increment(r.s.ctx, shard); err == nil {
+				break
+			}
+		}
+		return n, err
+	}
+	_, value, _ := strings.Cut(held.text, "=")
+	numbers := numbersIn([]byte(value)) // which may stand in a CAST
+	if len(numbers) != 1 {
+		return 0, fmt.Errorf("the session's %s cannot be read from %q", catalog.IncrementVariable, held.text)
+	}
+	return int64(numbers[0]), nil
 }

@@ -16,7 +16,7 @@ import (
 // scattered is a SELECT that several connections answer, and whose rows are merged into one
 // result as they come.
 type scattered struct {
-	router *router
+	router *shardedConn
 	conns  []*executor
 	how    *parser.Scatter
 	// send sends the command to a connection.

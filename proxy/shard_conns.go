@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -21,6 +22,15 @@ type shardConns struct {
 	all []*executor // in the order in which they were opened
 
 	connecting context.CancelFunc // of the connection that is being made; nil for none
+}
+
+// shardedConn is to several shards what a serverConn is to one server: the connections that the session has, each opened when
+// a statement needs it and made like the others then, in one transaction of the client's.
+type shardedConn struct {
+	routedState
+
+	leaving    time.Time // since when the client is known to have left
+	committing bool      // several shards commit one after the other
 }
 
 func (l *shardConns) add(conn *executor) {
@@ -61,7 +71,7 @@ func (l *shardConns) find(k *catalog.Keyspace) *executor {
 }
 
 // anyConn gives the home connection, or another one while the home's server is away.
-func (r *router) anyConn() (*executor, error) {
+func (r *shardedConn) anyConn() (*executor, error) {
 	if !r.s.hasEnded() {
 		if conn, err := r.connectedConn(r.s.keyspace); !isAway(err) {
 			return conn, err
@@ -77,7 +87,7 @@ func (r *router) anyConn() (*executor, error) {
 }
 
 // anyShard gives a connection of any shard of a keyspace, the given one if its server is there.
-func (r *router) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (*executor, error) {
+func (r *shardedConn) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (*executor, error) {
 	if conn := r.conns.find(k); k.Shard == "" || conn != nil && !conn.hasEnded() {
 		if conn, err := get(k); !isAway(err) || k.Shard == "" {
 			return conn, err
@@ -94,7 +104,7 @@ func (r *router) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) (*exe
 
 // firstOf gives the connection of the first keyspace or shard whose server is there. Those that
 // there is a connection to are preferred, once the first has none any more.
-func (r *router) firstOf(all []*catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (conn *executor, err error) {
+func (r *shardedConn) firstOf(all []*catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (conn *executor, err error) {
 	if first := r.conns.find(all[0]); first != nil && first.hasEnded() {
 		slices.SortStableFunc(all, func(a, b *catalog.Keyspace) int { return r.rank(a) - r.rank(b) })
 	}
@@ -116,7 +126,7 @@ func isAway(err error) bool {
 }
 
 // rank is 0 of a keyspace or shard that the session has a connection to, else 1.
-func (r *router) rank(k *catalog.Keyspace) int {
+func (r *shardedConn) rank(k *catalog.Keyspace) int {
 	if conn := r.conns.find(k); conn != nil && !conn.hasEnded() {
 		return 0
 	}
@@ -125,7 +135,7 @@ func (r *router) rank(k *catalog.Keyspace) int {
 
 // conn returns the connection to a shard, or to an unsharded keyspace, in the state in
 // which the client's statements expect it: with its settings, and in its transaction.
-func (r *router) conn(k *catalog.Keyspace) (*executor, error) {
+func (r *shardedConn) conn(k *catalog.Keyspace) (*executor, error) {
 	conn, err := r.connectedConn(k)
 	if err != nil {
 		return nil, err
@@ -134,26 +144,13 @@ func (r *router) conn(k *catalog.Keyspace) (*executor, error) {
 }
 
 // connsOf is connection for several shards.
-func (r *router) connsOf(shards []*catalog.Keyspace) ([]*executor, error) {
+func (r *shardedConn) connsOf(shards []*catalog.Keyspace) ([]*executor, error) {
 	return r.connsBy(r.conn, shards)
-}
-
-func (r *router) connsBy(get func(*catalog.Keyspace) (*executor, error), shards []*catalog.Keyspace) ([]*executor, error) {
-	all := make([]*executor, len(shards))
-	for i, shard := range shards {
-		conn, err := get(shard)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = conn
-	}
-	r.several, r.warned = all, nil
-	return all, nil
 }
 
 // connectedConn gives the connection to a shard with the client's settings. One that
 // has ended is replaced, unless something was on it that another would not have.
-func (r *router) connectedConn(k *catalog.Keyspace) (*executor, error) {
+func (r *shardedConn) connectedConn(k *catalog.Keyspace) (*executor, error) {
 	if r.s.halfClosed {
 		return nil, errClientLeft
 	}
@@ -179,7 +176,7 @@ func (r *router) connectedConn(k *catalog.Keyspace) (*executor, error) {
 }
 
 // prepareConn has a connection be as the client's statements expect it, but for transactions.
-func (r *router) prepareConn(conn *executor) error {
+func (r *shardedConn) prepareConn(conn *executor) error {
 	if conn != r.settings.ahead {
 		if err := r.settings.settle(); err != nil {
 			return err
@@ -196,7 +193,7 @@ func (r *router) prepareConn(conn *executor) error {
 
 // refusesSettings gives up a connection whose server does not take the session's settings:
 // nothing runs there until they are others.
-func (r *router) refusesSettings(conn *executor, err error) error {
+func (r *shardedConn) refusesSettings(conn *executor, err error) error {
 	var refused *wire.ServerError
 	if !errors.As(err, &refused) {
 		return err
@@ -211,12 +208,12 @@ func (r *router) refusesSettings(conn *executor, err error) error {
 }
 
 // replaceable reports whether another connection to a connection's server would do as well.
-func (r *router) replaceable(conn *executor) bool {
+func (r *shardedConn) replaceable(conn *executor) bool {
 	return !conn.locked && conn != r.settings.ahead && (conn.state.lastIDKnown || conn != r.lastIDConn()) && !conn.hasOwn()
 }
 
 // open connects to a shard as the client logged in.
-func (r *router) open(k *catalog.Keyspace) (*executor, error) {
+func (r *shardedConn) open(k *catalog.Keyspace) (*executor, error) {
 	s := r.s
 	login, err := s.loginAt(k, s.user, k.Database)
 	if err != nil {
@@ -257,7 +254,7 @@ func (s *session) inTransactionWithout(c *serverConn) bool {
 }
 
 // dropConns ends the use of all connections but the client's own connection.
-func (r *router) dropConns() error {
+func (r *shardedConn) dropConns() error {
 	if owner := r.lastIDConn(); owner != r.s.executor && owner.state.lastIDKnown {
 		r.s.state.lastID, r.s.state.lastIDKnown, r.s.state.restore = owner.state.lastID, true, true
 	}
@@ -286,7 +283,7 @@ func (s *session) endConns() error {
 
 // recover goes on after a shard's connection was lost, which the client has been
 // told: with new ones, unless a transaction was open.
-func (r *router) recover(err error) error {
+func (r *shardedConn) recover(err error) error {
 	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.conns.all, (*executor).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) || errors.Is(err, errLastIDLost) {
 		return err
 	}
@@ -302,7 +299,7 @@ func (r *router) recover(err error) error {
 // lostOwn reports whether a connection was given up that another would not replace: a
 // lock of GET_LOCK's went with it, say. Of a part of a transaction the client is told when
 // it goes on with that.
-func (r *router) lostOwn() bool {
+func (r *shardedConn) lostOwn() bool {
 	return slices.ContainsFunc(r.conns.all, func(conn *executor) bool {
 		return conn.lost && !conn.hasTransaction() && !r.replaceable(conn)
 	})
@@ -312,11 +309,11 @@ func (r *router) lostOwn() bool {
 var errOwnLost = &backendError{errors.New("a connection that had locks or settings of the session had to be given up")}
 
 // restorable reports whether another connection to a server would be as the one was.
-func (r *router) restorable() bool { return r.replaceable(r.s.executor) }
+func (r *shardedConn) restorable() bool { return r.replaceable(r.s.executor) }
 
 // interruptConns wakes the session from waiting for any server's answer. It is
 // called from outside of it.
-func (r *router) interruptConns() {
+func (r *shardedConn) interruptConns() {
 	if r == nil {
 		return
 	}
@@ -328,9 +325,54 @@ func (r *router) interruptConns() {
 }
 
 // cutOffConns ends all connections from outside of the session.
-func (r *router) cutOffConns() {
+func (r *shardedConn) cutOffConns() {
 	if r == nil {
 		return
 	}
 	r.conns.others(r.s.executor, (*executor).cutOff)
+}
+
+// syncLastInsertID has a connection know the session's LAST_INSERT_ID().
+func (r *shardedConn) syncLastInsertID(conn *executor) error {
+	owner := r.lastIDConn()
+	if owner == conn {
+		return nil
+	}
+	id, err := r.knownLastID(owner)
+	if err != nil {
+		return err
+	}
+	if !conn.state.lastIDKnown || conn.state.lastID != id {
+		conn.state.lastID, conn.state.lastIDKnown, conn.state.restore = id, true, true
+	}
+	return nil
+}
+
+// enterDatabase has a connection's default database be what the client's statements expect.
+func (r *shardedConn) enterDatabase(conn *executor) error {
+	want := conn.keyspace.Database
+	if conn.keyspace == r.keyspace && r.database != "" {
+		want = r.database
+	}
+	if !conn.state.databaseKnown {
+		if err := conn.know(); err != nil {
+			return err
+		}
+	}
+	if conn.state.database == want {
+		return nil
+	}
+	return conn.changeDatabase(want)
+}
+
+// precede gives a connection the characteristics of the transaction that it is about to begin:
+// the client's, or one of a single statement.
+func (r *shardedConn) precede(conn *executor, texts []string) error {
+	for _, text := range texts {
+		if err := conn.quietly(text); err != nil {
+			return err
+		}
+	}
+	conn.preceded = len(texts) > 0 && !r.tx.open
+	return nil
 }

@@ -26,7 +26,7 @@ type transaction struct {
 }
 
 // transact runs a statement that begins, ends or marks a transaction.
-func (r *router) transact(t parser.TransactionStmt, ok bool, attributes, sql []byte) error {
+func (r *shardedConn) transact(t parser.TransactionStmt, ok bool, attributes, sql []byte) error {
 	if t.Verb == parser.OtherTransaction {
 		return r.unsupported("XA statements over several shards", "let seqgate commit (transactions: xa), or connect to one shard")
 	}
@@ -51,7 +51,7 @@ func (r *router) transact(t parser.TransactionStmt, ok bool, attributes, sql []b
 	return r.savepoint(t, attributes, sql)
 }
 
-func (r *router) beginTransaction(t parser.TransactionStmt, sql []byte) error {
+func (r *shardedConn) beginTransaction(t parser.TransactionStmt, sql []byte) error {
 	if t.Snapshot && !t.ReadOnly && r.xa() {
 		return r.unsupported("WITH CONSISTENT SNAPSHOT in transactions that commit in two phases", "add READ ONLY")
 	}
@@ -69,7 +69,7 @@ func (r *router) beginTransaction(t parser.TransactionStmt, sql []byte) error {
 }
 
 // beginImplicitly begins the transaction that any statement is in with autocommit=0.
-func (r *router) beginImplicitly() {
+func (r *shardedConn) beginImplicitly() {
 	if !r.tx.open && !r.autocommit() {
 		r.tx = transaction{open: true, implicit: true, begin: startTransaction, preceding: r.next}
 		r.next = nil
@@ -77,7 +77,7 @@ func (r *router) beginImplicitly() {
 }
 
 // enter sees to it that a connection is in the client's transaction, if there is one.
-func (r *router) enter(conn *executor) error {
+func (r *shardedConn) enter(conn *executor) error {
 	r.beginImplicitly()
 	switch {
 	case !r.tx.open && !conn.preceded:
@@ -105,7 +105,7 @@ func (r *router) enter(conn *executor) error {
 }
 
 // beginText gives the statement that begins the client's transaction on a connection.
-func (r *router) beginText(conn *executor) string {
+func (r *shardedConn) beginText(conn *executor) string {
 	if !r.xa() || r.tx.readOnly {
 		return r.tx.begin
 	}
@@ -117,10 +117,10 @@ func (r *router) beginText(conn *executor) string {
 }
 
 // xa reports whether transactions commit in two phases.
-func (r *router) xa() bool { return r.s.srv.decisions != nil }
+func (r *shardedConn) xa() bool { return r.s.srv.decisions != nil }
 
 // endTransaction is COMMIT or ROLLBACK, answered with OK.
-func (r *router) endTransaction(t parser.TransactionStmt, end func() error) error {
+func (r *shardedConn) endTransaction(t parser.TransactionStmt, end func() error) error {
 	begin := r.tx
 	if !begin.open {
 		begin.begin, begin.preceding = startTransaction, r.next
@@ -139,7 +139,7 @@ func (r *router) endTransaction(t parser.TransactionStmt, end func() error) erro
 }
 
 // involved gives the connections on which a transaction may be open.
-func (r *router) involved() []*executor {
+func (r *shardedConn) involved() []*executor {
 	var conns []*executor
 	for _, conn := range r.conns.all {
 		if conn.hasTransaction() {
@@ -151,7 +151,7 @@ func (r *router) involved() []*executor {
 
 // commitAsked is the client's COMMIT. Before the first of several shards commits, the
 // others have to answer: a connection may have been lost since their latest statement.
-func (r *router) commitAsked() error {
+func (r *shardedConn) commitAsked() error {
 	conns := r.involved()
 	if len(conns) > 1 && !slices.ContainsFunc(conns, (*executor).hasEnded) && r.tx.name == "" {
 		if err := pingAll(conns[1:]); err != nil {
@@ -182,7 +182,7 @@ func pingAll(conns []*executor) error {
 // commit commits on each shard in the order in which the transaction came to them.
 // What a shard has committed stays when a later one fails: the error says so. A
 // transaction of one shard is that server's own.
-func (r *router) commit() error {
+func (r *shardedConn) commit() error {
 	conns, name := r.involved(), r.tx.name
 	if slices.ContainsFunc(conns, (*executor).hasEnded) {
 		return errShardLost // before any of them commits
@@ -207,7 +207,7 @@ func (r *router) commit() error {
 // commitOn commits on the first of the connections. Where that fails it rolls back on all: what
 // a server refuses to commit may be open there still, as with XA on a MariaDB that is
 // read-only.
-func (r *router) commitOn(conns []*executor, text string) error {
+func (r *shardedConn) commitOn(conns []*executor, text string) error {
 	err := conns[0].quietly(text)
 	if err == nil {
 		conns[0].outOfTransaction()
@@ -232,7 +232,7 @@ func partlyCommitted(done []*executor, failed *executor, err error) error {
 }
 
 // rollback rolls back on all shards.
-func (r *router) rollback() {
+func (r *shardedConn) rollback() {
 	conns := r.involved()
 	r.tx = transaction{}
 	r.rollbackOn(conns)
@@ -240,7 +240,7 @@ func (r *router) rollback() {
 
 // rollbackOn rolls back on connections. The connection of one that fails is given up: by its
 // end the server rolls back too, or recovery does what is prepared.
-func (r *router) rollbackOn(conns []*executor) {
+func (r *shardedConn) rollbackOn(conns []*executor) {
 	sent := make([]bool, len(conns))
 	for i, conn := range conns {
 		sent[i] = conn.xid == "" && !conn.hasEnded() && conn.sendText(rollbackText) == nil
@@ -276,7 +276,7 @@ const (
 
 // savepoint sets a savepoint, goes back to one or forgets it, on all shards of the
 // transaction. Outside of one the server says what it says.
-func (r *router) savepoint(t parser.TransactionStmt, attributes, sql []byte) error {
+func (r *shardedConn) savepoint(t parser.TransactionStmt, attributes, sql []byte) error {
 	if t.Verb == parser.SetSavepoint {
 		r.beginImplicitly()
 	}
@@ -309,4 +309,4 @@ func (t *transaction) mark(stmt parser.TransactionStmt) {
 }
 
 // autocommit reports whether each statement outside of a transaction is one of its own.
-func (r *router) autocommit() bool { return r.s.answer.Status&mysql.SERVER_STATUS_AUTOCOMMIT != 0 }
+func (r *shardedConn) autocommit() bool { return r.s.answer.Status&mysql.SERVER_STATUS_AUTOCOMMIT != 0 }

@@ -12,7 +12,7 @@ import (
 // all. Each statement comes here when it has run, with its error. What committed on one
 // shard is committed on the others; an error rolls back. An error's packet does not say
 // whether it ended the transaction, so the servers are asked.
-func (r *router) settle(err error) error {
+func (r *shardedConn) settle(err error) error {
 	if !r.tx.open || isConnectionFailure(err) {
 		return err
 	}
@@ -32,7 +32,7 @@ func (r *router) settle(err error) error {
 
 // endedOnOne reports whether some server has ended the transaction. With ask it is
 // asked, else its latest answer said so.
-func (r *router) endedOnOne(ask bool) (ended bool) {
+func (r *shardedConn) endedOnOne(ask bool) (ended bool) {
 	for _, conn := range r.conns.all {
 		if !conn.begun || conn.hasEnded() {
 			continue
@@ -55,7 +55,7 @@ func (r *router) endedOnOne(ask bool) (ended bool) {
 // to transactions, where other shards take part in the client's: a server may commit and
 // begin anew in it, or commit and then fail. In two phases servers refuse to commit by
 // themselves.
-func (r *router) refuseProgram(conn *executor, sql []byte) error {
+func (r *shardedConn) refuseProgram(conn *executor, sql []byte) error {
 	if !r.tx.open || r.xa() || !runsOthers(sql) {
 		return nil
 	}

@@ -118,7 +118,7 @@ func branch(k *catalog.Keyspace) string {
 // commitXA commits on all connections or on none. The error is the server's that refused
 // to prepare, or to commit in one phase. What is decided and could not be told to a
 // shard is told by recovery.
-func (r *router) commitXA(name string, conns []*executor) error {
+func (r *shardedConn) commitXA(name string, conns []*executor) error {
 	if err := onEach(conns, "XA END "); err != nil {
 		r.rollbackOn(conns)
 		return err
@@ -159,7 +159,7 @@ func (r *router) commitXA(name string, conns []*executor) error {
 
 // undecided leaves a transaction whose decision may be written or not to recovery,
 // which finds out. The connections' connections can do nothing else until then.
-func (r *router) undecided(name string, conns []*executor, err error) error {
+func (r *shardedConn) undecided(name string, conns []*executor, err error) error {
 	for _, conn := range conns {
 		conn.outOfTransaction()
 		conn.lose()

@@ -1,0 +1,287 @@
+package proxy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/wire"
+)
+
+// routedState is where a session in front of shards stands: its current keyspace, which connections it has, what is set on
+// them, and which of them knows what the latest statement left.
+type routedState struct {
+	s        *session          // the client's: also the connection of the shard that it logged into
+	keyspace *catalog.Keyspace // the current one
+	database string            // the current one on its server, when that is not its own
+	conns    shardConns
+	tx       transaction
+	settings settings
+
+	// last is the connection that ran the latest statement alone; nil when several did, or none.
+	last    *executor
+	several []*executor // the connections that did
+	counts  counts      // what that statement left; of last it knows itself
+	warned  *warnings   // of it, where the connections do not have them any more; nil where they do
+	idConn  *executor   // that has the session's LAST_INSERT_ID(); nil for s
+	next    []string    // each SET TRANSACTION for the next one
+	// assigned are the user variables that the statement under way may set; opaque is
+	// a connection on which a program ran that may have set any.
+	assigned []string
+	opaque   *executor
+}
+
+// shards gives those of the current keyspace.
+func (r *routedState) shards() []*catalog.Keyspace { return r.keyspace.EachShard() }
+
+// sharded reports whether the current keyspace is.
+func (r *routedState) sharded() bool { return r.keyspace != nil && r.keyspace.Shards != nil }
+
+// oneShard gives, as an example, the name under which a client reaches one shard alone.
+func (r *routedState) oneShard() string {
+	shard := r.shards()[0]
+	for _, name := range slices.Sorted(maps.Keys(r.s.srv.cfg.Keyspaces)) {
+		if k := r.s.srv.cfg.Keyspaces[name]; shard.Shard == "" && k.Shards != nil {
+			shard = k.Shards[0]
+		}
+	}
+	return "'" + shard.String() + "'"
+}
+
+// unsupported refuses what would need more than one shard's answer.
+func (r *routedState) unsupported(what, advice string) error {
+	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support "+what+" in front of sharded keyspaces; "+advice)
+}
+
+// oneServerAdvice gives what such a statement is, and what to do instead; no advice for others.
+func (r *routedState) oneServerAdvice(kind parser.Kind, sql []byte) (what, advice string) {
+	switch kind {
+	case parser.Call:
+		return "CALL: stored programs see the rows of one shard only", "connect to one shard for it, as in the database name " + r.oneShard()
+	case parser.Prepare, parser.Execute, parser.Deallocate:
+		return "PREPARE and EXECUTE in SQL", "prepare by the protocol (COM_STMT_PREPARE), as drivers do"
+	case parser.Load:
+		return "LOAD DATA and LOAD XML", "use INSERT, or load each shard's own rows, as in the database name " + r.oneShard()
+	}
+	words := parser.Words(sql, 2)
+	if advice := oneServerStatements[words[0]]; advice != "" {
+		return words[0] + " " + words[1], advice
+	}
+	two := words[0] + " " + words[1]
+	return two, oneServerStatements[two]
+}
+
+// done answers with an OK packet of seqgate's own.
+func (r *routedState) done() error {
+	r.ran(0, 0)
+	return r.s.replyOK(wire.OK{Status: r.status()})
+}
+
+// status gives the flags of an answer that no server made.
+func (r *routedState) status() uint16 {
+	status := r.s.status()
+	if r.inTransaction() {
+		return status | mysql.SERVER_STATUS_IN_TRANS
+	}
+	return status &^ (mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_IN_TRANS_READONLY)
+}
+
+// inTransaction reports whether one is open, on any connection.
+func (r *routedState) inTransaction() bool {
+	if r.tx.open && !r.tx.implicit {
+		return true
+	}
+	for _, conn := range r.conns.all {
+		if conn.hasTransaction() {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *routedState) names(sql []byte, m parser.Mode, sharded bool) bool {
+	for name, k := range r.s.srv.cfg.Keyspaces {
+		if (k.Shards != nil) == sharded && parser.NamesDatabase(sql, m, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesSharded reports whether a statement names a sharded keyspace, namesUnsharded
+// whether it names another one.
+func (r *routedState) namesSharded(sql []byte, m parser.Mode) bool { return r.names(sql, m, true) }
+
+func (r *routedState) namesUnsharded(sql []byte, m parser.Mode) bool { return r.names(sql, m, false) }
+
+// stays reports whether a statement is all the affair of the one server of the current
+// keyspace: nothing in it names another keyspace.
+func (r *routedState) stays(sql []byte, m parser.Mode) bool {
+	if r.sharded() {
+		return false
+	}
+	for name, k := range r.s.srv.cfg.Keyspaces {
+		if (k != r.keyspace || k.Name != k.Database) && parser.NamesDatabase(sql, m, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// keyspaceName is that of the current keyspace.
+func (r *routedState) keyspaceName() string {
+	if r.keyspace == nil {
+		return ""
+	}
+	return r.keyspace.Name
+}
+
+// lastIDConn gives the owner.
+func (r *routedState) lastIDConn() *executor {
+	if r.idConn == nil {
+		return r.s.executor
+	}
+	return r.idConn
+}
+
+// knownLastID gives LAST_INSERT_ID() as its owner has it.
+func (r *routedState) knownLastID(owner *executor) (uint64, error) {
+	switch {
+	case owner.state.lastIDKnown:
+		return owner.state.lastID, nil
+	case owner.hasEnded():
+		return 0, errShardLost // another connection has another one
+	}
+	err := owner.knowLastID()
+	return owner.state.lastID, err
+}
+
+// ownsLastID makes a connection the owner if a statement on it has changed, or may have
+// changed, LAST_INSERT_ID() from what it was before.
+func (r *routedState) ownsLastID(conn *executor, before uint64) {
+	if !conn.state.lastIDKnown || conn.state.lastID != before {
+		r.idConn = conn
+	}
+}
+
+// forgetLast begins a statement of which it is not known yet which connections run it.
+func (r *routedState) forgetLast() { r.last, r.several, r.counts, r.warned = nil, nil, counts{}, nil }
+
+// failed notes what a statement left that was answered with this error.
+func (r *routedState) failed(number uint16, message string) {
+	r.forgetLast()
+	r.ran(-1, 0)
+	r.warned = &warnings{rows: [][]string{{"Error", strconv.Itoa(int(number)), message}}}
+}
+
+// ran notes what a statement left that several connections ran, or none.
+func (r *routedState) ran(affected int64, found uint64) {
+	r.last, r.counts = nil, counts{affected: affected, found: found, known: true}
+}
+
+// answer answers with the OK packet of a statement that several connections ran.
+func (r *routedState) answer(ok wire.OK) error {
+	r.ran(int64(ok.AffectedRows), 0)
+	return r.s.replyOK(ok)
+}
+
+// forgetNext ends what is of one transaction, when a statement of its own has been it.
+func (r *routedState) forgetNext() {
+	if len(r.next) == 0 || r.inTransaction() {
+		return
+	}
+	for _, conn := range r.conns.all {
+		if conn.preceded {
+			r.next = nil
+		}
+		conn.preceded = false
+	}
+}
+
+// databaseAt gives what a keyspace's name stands for in a statement to a shard.
+func (r *routedState) databaseAt(k *catalog.Keyspace) func(keyspace string) string {
+	return func(keyspace string) string {
+		if keyspace == k.Name {
+			return k.Database
+		}
+		if other := r.s.srv.cfg.Keyspaces[keyspace]; other != nil {
+			return other.Database
+		}
+		return keyspace
+	}
+}
+
+// lockKeyspace is where locks of GET_LOCK() are: one server for all sessions, so that
+// they exclude each other whatever keyspace is the current one.
+func (r *routedState) lockKeyspace() *catalog.Keyspace {
+	cfg := &r.s.srv.cfg
+	return cfg.Keyspaces[cfg.Default].EachShard()[0]
+}
+
+// on runs something that answers the client from a connection.
+func (r *routedState) on(conn *executor, run func() error) error {
+	conn.boundary, conn.sent = false, false
+	conn.answer.Failed = false
+	r.last = conn
+	lastID := conn.state.lastID
+	conn.answer.Code = 0
+	err := run()
+	conn.boundary = !isConnectionFailure(err)
+	r.ownsLastID(conn, lastID)
+	if len(r.assigned) > 0 {
+		r.settings.noteVariables(conn, r.assigned) // also when it failed: up to there they may be set
+		r.assigned = nil
+	}
+	r.s.answer.Failed = conn.answer.Failed
+	if conn.answer.Failed {
+		r.s.noteError(conn.answer.Code)
+	}
+	return err
+}
+
+// lastIDBeside gives LAST_INSERT_ID() for a statement that is routed by it.
+func (r *routedState) lastIDBeside(conn *executor, uses parser.SessionUse) (uint64, error) {
+	if conn != nil || uses&parser.ReadsLastID == 0 {
+		return 0, nil
+	}
+	return r.knownLastID(r.lastIDConn())
+}
+
+func (r *routedState) connsBy(get func(*catalog.Keyspace) (*executor, error), shards []*catalog.Keyspace) ([]*executor, error) {
+	all := make([]*executor, len(shards))
+	for i, shard := range shards {
+		conn, err := get(shard)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = conn
+	}
+	r.several, r.warned = all, nil
+	return all, nil
+}
+
+// resolveVersions gives a text as the servers read its version comments, which are
+// taken to be of one version. One that cannot be read so stays as it is.
+func (r *routedState) resolveVersions(sql []byte, m parser.Mode) []byte {
+	if !parser.HasVersion(sql) {
+		return sql
+	}
+	if resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(r.s.backend.Version)); ok {
+		return resolved
+	}
+	return sql
+}
+
+func (r *routedState) locksBeside() error {
+	return r.unsupported("GET_LOCK() and its like beside tables", "take the lock by a SELECT of its own")
+}
+
+// appendKeyspace appends the current keyspace's name as an expression, which has the
+// coercibility of DATABASE(): a literal's character set gives way to its.
+func (r *routedState) appendKeyspace(dst []byte) []byte {
+	return fmt.Appendf(dst, "CONCAT(LEFT(VERSION(), 0), %s)", quoteText(r.keyspace.Name))
+}

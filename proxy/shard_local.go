@@ -1,0 +1,68 @@
+package proxy
+
+import "github.com/seqgate/seqgate/parser"
+
+// mode gives how SQL text reads in the session.
+func (r *shardedConn) mode() (parser.Mode, error) {
+	conn := r.settings.ahead // what was set last is not known elsewhere
+	if conn == nil {
+		var err error
+		if conn, err = r.anyConn(); err != nil {
+			return parser.Mode{}, err
+		}
+	}
+	if err := conn.know(); err != nil {
+		return parser.Mode{}, err
+	}
+	return conn.state.mode, nil
+}
+
+// localConn gives that connection: for locks the one of all sessions' locks; for what the
+// statement before has left, the one that ran it; else the current keyspace's.
+func (r *shardedConn) localConn(found *parser.SessionStmt) (*executor, error) {
+	const diagnostics = parser.ReadsRowCount | parser.ReadsFoundRows | parser.ReadsWarnings
+	switch {
+	case found.Uses&parser.TakesLocks != 0:
+		return r.lockConn()
+	case found.Uses&diagnostics != 0 && r.last != nil:
+		return r.leftOn()
+	case !r.sharded():
+		return r.connectedConn(r.shards()[0])
+	}
+	return r.anyConn()
+}
+
+// leftOn gives the connection that has what the statement before has left.
+func (r *shardedConn) leftOn() (*executor, error) {
+	if r.last.hasEnded() {
+		r.last = nil
+		return nil, errLeftLost()
+	}
+	return r.connectedConn(r.last.keyspace)
+}
+
+// lockConn gives the connection that holds the session's locks.
+func (r *shardedConn) lockConn() (*executor, error) {
+	conn, err := r.connectedConn(r.lockKeyspace())
+	if err == nil {
+		conn.locked = true
+	}
+	return conn, err
+}
+
+// passHome passes a statement to the client's own connection.
+func (r *shardedConn) passHome(attributes, sql []byte) error {
+	home, err := r.anyShard(r.s.keyspace, r.conn)
+	if err != nil {
+		return err
+	}
+	return r.passTo(home, attributes, sql)
+}
+
+// passTo passes a statement to one connection, which answers it alone.
+func (r *shardedConn) passTo(conn *executor, attributes, sql []byte) error {
+	if err := r.refuseProgram(conn, sql); err != nil {
+		return err
+	}
+	return r.on(conn, func() error { return conn.queryPart(attributes, sql) })
+}
