@@ -9,13 +9,13 @@ import (
 // answerWriter writes the packets of an answer of seqgate's own making to the
 // client, in large pieces. After an error nothing more is written.
 type answerWriter struct {
-	s    *executor
+	s    *relayer
 	b    []byte
 	next byte // the sequence number of the first packet in b
 	err  error
 }
 
-func newAnswerWriter(s *executor) *answerWriter {
+func newAnswerWriter(s *relayer) *answerWriter {
 	return &answerWriter{s: s, b: s.packet[:0], next: s.out.sequence}
 }
 
@@ -59,7 +59,7 @@ func (w *answerWriter) discard() {
 }
 
 // replyPackets sends a result of definitions and rows that servers have made.
-func (x *executor) replyPackets(columns, rows [][]byte) error {
+func (x *relayer) replyPackets(columns, rows [][]byte) error {
 	out := newAnswerWriter(x)
 	out.define(columns, x.endOfRows(nil, x.out.more))
 	for _, row := range rows {
@@ -70,7 +70,7 @@ func (x *executor) replyPackets(columns, rows [][]byte) error {
 }
 
 // replyRows sends a result in the text protocol. Each row has a value for each column.
-func (x *executor) replyRows(columns []wire.Column, rows [][]string) error {
+func (x *relayer) replyRows(columns []wire.Column, rows [][]string) error {
 	count := mysql.AppendLengthEncodedInteger(nil, uint64(len(columns)))
 	if x.capabilities&wire.CountsTell != 0 {
 		count = append(count, wire.DefinitionsFollow)
@@ -92,4 +92,26 @@ func (x *executor) replyRows(columns []wire.Column, rows [][]string) error {
 	b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, x.out.more))
 	x.out.sequence = seq
 	return x.writeFront(b)
+}
+
+// endOfRows appends what ends the definitions or the rows of a result.
+func (x *relayer) endOfRows(dst []byte, more bool) []byte {
+	status := x.status()
+	if more {
+		status |= mysql.SERVER_MORE_RESULTS_EXISTS
+	}
+	if x.owner.inTransactionWithout(x.serverConn) {
+		status |= mysql.SERVER_STATUS_IN_TRANS
+	}
+	if x.deprecateEOF() {
+		return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8), 0, 0)
+	}
+	return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8))
+}
+
+// appendColumn appends the definition of a BIGINT column.
+func (x *relayer) appendColumn(dst []byte, name string, flags uint16) []byte {
+	column := wire.IntegerColumn(name)
+	column.Nullable = flags&mysql.NOT_NULL_FLAG == 0
+	return column.Append(dst, x.capabilities&wire.ClientExtendedMetadata != 0)
 }

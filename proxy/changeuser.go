@@ -66,7 +66,7 @@ func (s *session) changeUser() error {
 var errLoginFailed = errors.New("COM_CHANGE_USER was refused")
 
 // relayChange passes the command on, and the authentication that follows.
-func (x *executor) relayChange(command handshake.Packet, change handshake.ChangeUser, malformed error) error {
+func (x *commandRunner) relayChange(command handshake.Packet, change handshake.ChangeUser, malformed error) error {
 	front, back := wirePackets{x.front}, wirePackets{x.back}
 	if handshake.SendsPassword(change.Plugin) && x.frontSecure && !x.secure {
 		return handshake.ErrInsecureServer
@@ -120,7 +120,7 @@ func relayFailure(err error) error {
 
 // verifyChange verifies the client by the list of users, and gives it another
 // connection to the backend, so that nothing of the former user's is left.
-func (x *executor) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *catalog.Keyspace, database string) error {
+func (x *commandRunner) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *catalog.Keyspace, database string) error {
 	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: x.salt, switches: x.has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
 		pause: func(d time.Duration) error { return pauseFor(x.ctx, d) }}
 	if !c.switches {

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 
@@ -85,50 +84,6 @@ func cutSilent(code byte, length int) bool {
 	return code == mysql.COM_STMT_CLOSE && length < closeLength || code == mysql.COM_STMT_SEND_LONG_DATA && length < longDataLength
 }
 
-// refuseSilent takes such a command, which MySQL answers with an error and MariaDB does
-// not. Passed on, that answer would be taken for the next command's.
-func (x *executor) refuseSilent() error {
-	if _, err := x.takeCommand(); err != nil {
-		return err
-	}
-	if x.mariaDB {
-		x.out.silent = true
-		return nil
-	}
-	return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
-}
-
-// pass relays a command and its answer unseen.
-func (x *executor) pass(as wire.Shape) error {
-	if err := x.forward(); err != nil {
-		return err
-	}
-	return x.relay(as)
-}
-
-// setOption is COM_SET_OPTION, which turns multiple statements in one text on
-// and off.
-func (x *executor) setOption() error {
-	body, err := x.takeCommand()
-	if err != nil {
-		return err
-	}
-	if err := x.send(append([]byte{mysql.COM_SET_OPTION}, body...)); err != nil {
-		return err
-	}
-	if err := x.relay(wire.ShapeSingle); err != nil || x.answer.Failed || len(body) < 2 {
-		return err
-	}
-	const on, off = 0, 1
-	switch binary.LittleEndian.Uint16(body) {
-	case on:
-		x.capabilities |= uint64(mysql.CLIENT_MULTI_STATEMENTS)
-	case off:
-		x.capabilities &^= uint64(mysql.CLIENT_MULTI_STATEMENTS)
-	}
-	return nil
-}
-
 // resetConnection is COM_RESET_CONNECTION: the session begins anew.
 func (s *session) resetConnection() error {
 	if err := s.pass(wire.ShapeSingle); err != nil || s.answer.Failed {
@@ -137,21 +92,6 @@ func (s *session) resetConnection() error {
 	s.beginAnew(sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown})
 	s.statistics.kinds = nil
 	return nil
-}
-
-// leavesProtocol is a command of a server's plugin. Where it is refused, as on
-// nearly every server, that is the answer. A server that accepts it goes on in
-// a protocol of the plugin's own, in which seqgate would be blind.
-func (x *executor) leavesProtocol() error {
-	if err := x.forward(); err != nil {
-		return err
-	}
-	if err := x.drop(wire.ShapeSingle); err != nil {
-		return err
-	}
-	text := "seqgate does not relay the protocols of cloning and group replication; connect to the server itself for them"
-	err := x.reply(wire.AppendError(nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, text)))
-	return errors.Join(&frontError{errors.New(text)}, err)
 }
 
 // refuseShutdown answers COM_SHUTDOWN: that is for the server's own operators.
@@ -186,24 +126,6 @@ func (c *clientConn) takeCommand() ([]byte, error) {
 // shortPacket reads a short command whole, without taking it.
 func (c *clientConn) shortPacket() (payload []byte, size int, err error) {
 	return c.packetUpTo(shortCommand)
-}
-
-// frontPacket reads a statement whole, without taking it. One of 16 MiB or more is
-// bounded by what its server takes, and is taken: its size is 0.
-func (x *executor) frontPacket() (payload []byte, size int, err error) {
-	length, _, err := x.front.Header()
-	if err != nil {
-		return nil, 0, &frontError{err}
-	}
-	if length < wire.MaxPayload {
-		return x.packetUpTo(wire.MaxPayload)
-	}
-	payload, sequence, err := x.front.TakeLong(x.srv.statementLimit(x.ctx, x.keyspace))
-	if err != nil {
-		return nil, 0, frontFailure(err)
-	}
-	x.out.sequence = sequence + 1
-	return payload, 0, nil
 }
 
 // packetUpTo reads a command of at most limit bytes. What answers it goes on with
@@ -241,7 +163,7 @@ func frontFailure(err error) error {
 
 // initDB changes the default database, by the name of a keyspace or of any
 // database of this session's server.
-func (x *executor) initDB() error {
+func (x *commandRunner) initDB() error {
 	name, err := x.takeCommand()
 	if err != nil {
 		return err

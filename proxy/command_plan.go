@@ -14,7 +14,7 @@ import (
 
 // planSeqgate plans a command of seqgate's own. MariaDB has sequences itself: there
 // those are left to it that are not seqgate's tables.
-func (x *executor) planSeqgate(p plan, verb parser.CommandVerb, sql []byte) (plan, error) {
+func (x *textRunner) planSeqgate(p plan, verb parser.CommandVerb, sql []byte) (plan, error) {
 	ofVSchema := verb == parser.ShowVSchema || verb == parser.AlterVSchema
 	if x.mariaDB && verb == parser.CreateSequence || ofVSchema && x.srv.VSchema() == nil {
 		return p, nil
@@ -33,7 +33,7 @@ func (x *executor) planSeqgate(p plan, verb parser.CommandVerb, sql []byte) (pla
 	if err != nil {
 		return p, err
 	}
-	d := commandStatement{executor: x, CommandStmt: stmt, mode: mode}
+	d := commandStatement{textRunner: x, CommandStmt: stmt, mode: mode}
 	run, err := d.plan()
 	if run != nil {
 		x.noteKind(meter.Admin)
@@ -48,7 +48,7 @@ func (x *executor) planSeqgate(p plan, verb parser.CommandVerb, sql []byte) (pla
 
 // commandStatement is a command of seqgate's own in a session.
 type commandStatement struct {
-	*executor
+	*textRunner
 	parser.CommandStmt
 	mode parser.Mode
 }
@@ -113,7 +113,7 @@ func (d *commandStatement) needsDefault() bool {
 }
 
 // runText runs a statement in the place of the client's, whose answer the client gets.
-func (x *executor) runText(text string) error {
+func (x *textRunner) runText(text string) error {
 	if err := x.sendText(text); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (d *commandStatement) selectDecode() error {
 }
 
 // planPrepareDecode judges the statement to prepare.
-func (x *executor) planPrepareDecode(sql []byte) (*statement, error) {
+func (x *valueRunner) planPrepareDecode(sql []byte) (*statement, error) {
 	mode, err := x.readable(sql)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (x *executor) planPrepareDecode(sql []byte) (*statement, error) {
 }
 
 // answerDecode answers an execution, in the binary protocol.
-func (x *executor) answerDecode(id string) error {
+func (x *valueRunner) answerDecode(id string) error {
 	rows, err := x.srv.decode(id)
 	if err != nil {
 		return err

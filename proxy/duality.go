@@ -13,7 +13,7 @@ import (
 // refused as those into any view; for UPDATEs it is known which views may insert into sequenced tables.
 
 // dualityUpdates gives the views that an UPDATE of this session may insert rows through.
-func (f *filler) dualityUpdates() ([]catalog.DualityView, error) {
+func (f *statementReader) dualityUpdates() ([]catalog.DualityView, error) {
 	if f.mariaDB || !hasDuality(f.backend.Version) {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func hasDuality(version string) bool {
 
 // refuseDuality refuses a text that may update a JSON duality view of a sequenced table: one that names the view, and the
 // column that all of them have. An UPDATE of several tables cannot be one.
-func (f *filler) refuseDuality(sql []byte) error {
+func (f *statementReader) refuseDuality(sql []byte) error {
 	if f.mariaDB || !mentionsAll(sql, "update", catalog.DualityColumn) {
 		return nil
 	}
@@ -66,7 +66,7 @@ func mayName(sql []byte, name string) bool {
 }
 
 // updatesUnread reports whether an UPDATE may go to the server before all of it is there.
-func (f *filler) updatesUnread(begin []byte) bool {
+func (f *statementReader) updatesUnread(begin []byte) bool {
 	if parser.Sniff(begin) != parser.Update {
 		return true
 	}

@@ -185,34 +185,6 @@ func (st *statement) holds(b *catalog.Binding, m parser.Mode) bool {
 		(m == st.mode || !slices.ContainsFunc(st.slots, literal))
 }
 
-// readExecute reads the parameters of an execution.
-func (f *filler) readExecute(st *statement, payload []byte) ([]wire.Param, error) {
-	const header, countAvailable = 10, 8
-	r := wire.ParamReader{Data: payload, At: header}
-	if len(payload) < header {
-		return nil, malformedExecute()
-	}
-	named := f.has(mysql.CLIENT_QUERY_ATTRIBUTES)
-	count := uint64(st.params)
-	if named && payload[5]&countAvailable != 0 {
-		count = r.Number()
-	} else if named && st.params > 0 {
-		return nil, uncountedExecute()
-	}
-	if count == 0 && st.params == 0 && !r.Bad {
-		return nil, nil
-	}
-	params := r.ReadParams(count, named, st.types, st.long)
-	if r.Bad || len(params) < st.params {
-		return nil, malformedExecute()
-	}
-	st.types = st.types[:0]
-	for _, p := range params {
-		st.types = append(st.types, wire.Param{Type: p.Type, Name: p.Name})
-	}
-	return params, nil
-}
-
 // uncountedExecute is MySQL's error where query attributes were agreed on and it is not
 // told how many there are: whether parameters have names is then unclear.
 func uncountedExecute() error {
@@ -297,26 +269,6 @@ func (f *filler) beforeExecute(st *statement, p *fillPlan) error {
 	return nil
 }
 
-func (x *executor) settleExecute(st *statement, p *fillPlan) error {
-	switch {
-	case p.rewrites():
-		return x.settleFill(p, catalog.TableName{Schema: st.schema, Table: st.table})
-	case p.reports():
-		err := x.settleExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
-		if !p.wrap {
-			x.after(st.effect)
-		}
-		return err
-	case p.tells():
-		err := x.settleExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
-		x.after(st.effect)
-		return err
-	}
-	err := x.relayComposed(wire.ShapeResults)
-	x.after(st.effect)
-	return err
-}
-
 // fillParams takes ids for the open rows and puts them among the parameters.
 func (f *filler) fillParams(st *statement, p *fillPlan, params []wire.Param) ([]wire.Param, error) {
 	open := func(row int) bool { return f.decide(p, st.slots[row], params).State == parser.Open }
@@ -385,17 +337,19 @@ func (x *executor) sendExecute(id uint32, flags byte, params []wire.Param, size 
 	return x.sendLong(parts...)
 }
 
-func (f *filler) appendExecute(dst []byte, id uint32, flags byte, params []wire.Param) []byte {
-	flags, named := f.counted(flags)
-	return wire.AppendExecute(dst, id, flags, params, named)
-}
-
-// counted gives the flags of an execution: with query attributes agreed on, the
-// count of its parameters has to be told, and each has a name.
-func (f *filler) counted(flags byte) (_ byte, named bool) {
-	const countAvailable = 8
-	if named = f.has(mysql.CLIENT_QUERY_ATTRIBUTES); named {
-		flags |= countAvailable
+// executeRelayed passes an execution on, and its answer.
+func (x *executor) executeRelayed(st *statement, payload []byte, size int) error {
+	as := executeShape(payload)
+	x.left = nil
+	err := x.before(st.effect)
+	if err == nil {
+		err = x.passPacket(payload, size)
 	}
-	return flags, named
+	x.front.Skip(size)
+	if err != nil {
+		return err
+	}
+	err = x.relayComposed(as)
+	x.after(st.effect)
+	return err
 }

@@ -64,7 +64,7 @@ func oneStatement(sql []byte, m parser.Mode) ([]byte, error) {
 }
 
 // explain shows the plan of a statement on this server.
-func (x *executor) explain(sql []byte) (e explanation, err error) {
+func (x *textRunner) explain(sql []byte) (e explanation, err error) {
 	keeps := x.keeps
 	defer func() {
 		x.unfilled, x.keeps = nil, keeps // nothing has run
@@ -196,7 +196,7 @@ func (e *explanation) next(n *nextPlan) {
 func (c *serverConn) denial(sql []byte) error { return c.tryPrepare(sql) }
 
 // explainNext shows a query of a sequence's value, and why it would be refused.
-func (x *executor) explainNext(n *nextPlan) (e explanation, err error) {
+func (x *textRunner) explainNext(n *nextPlan) (e explanation, err error) {
 	if n.decode {
 		e.add("plan", "command")
 		e.add("command", "SELECT SEQGATE_DECODE")
@@ -214,21 +214,6 @@ func (x *executor) explainNext(n *nextPlan) (e explanation, err error) {
 	return e, nil
 }
 
-// explainFilled gives the text that the server would get of the statement in x.insert.
-func (f *filler) explainFilled(sql []byte, p *fillPlan) []byte {
-	n, wrap := 0, p.wrap
-	value := func(dst []byte, row int) ([]byte, bool) {
-		if !f.isOpen(row) {
-			return f.appendCopied(dst, sql, p, row)
-		}
-		n++
-		dst = appendNamedID(dst, n, wrap)
-		wrap = false
-		return dst, true
-	}
-	return f.insert.AppendFilled(nil, sql, p.binding.Column, value, f.fillOptions(p))
-}
-
 // appendNamedID appends what stands in the place of the n-th id.
 func appendNamedID(dst []byte, n int, wrap bool) []byte {
 	if wrap {
@@ -238,7 +223,7 @@ func appendNamedID(dst []byte, n int, wrap bool) []byte {
 }
 
 // explainCalls shows a statement with calls such as NEXTVAL(s).
-func (x *executor) explainCalls(p *callPlan, sql []byte, err error) (e explanation, _ error) {
+func (x *textRunner) explainCalls(p *callPlan, sql []byte, err error) (e explanation, _ error) {
 	if err != nil {
 		return e, e.refusal(err)
 	}
@@ -266,7 +251,7 @@ func (x *executor) explainCalls(p *callPlan, sql []byte, err error) (e explanati
 }
 
 // explainValues adds the calls whose values seqgate puts in their places. The error says why they would be refused.
-func (x *executor) explainValues(e *explanation, p *callPlan, sql []byte) error {
+func (x *textRunner) explainValues(e *explanation, p *callPlan, sql []byte) error {
 	for i, c := range p.stmt.Calls {
 		if !p.known[i] {
 			continue
@@ -286,7 +271,7 @@ func (x *executor) explainValues(e *explanation, p *callPlan, sql []byte) error 
 }
 
 // explainPrepared shows what becomes of a statement with placeholders, which drivers prepare.
-func (x *executor) explainPrepared(sql []byte) (e explanation, err error) {
+func (x *textRunner) explainPrepared(sql []byte) (e explanation, err error) {
 	st, filled, _, err := x.planPrepareText(sql)
 	if err == nil && st.calls != nil {
 		err = x.explainValues(&e, st.calls.plan, sql)

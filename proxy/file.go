@@ -9,7 +9,7 @@ import (
 
 // forward sends the command at the front of the client's bytes to the backend
 // as it came, of any length, and takes it.
-func (x *executor) forward() error {
+func (x *relayer) forward() error {
 	if err := x.connected(); err != nil {
 		_, takeErr := x.takeCommand()
 		return errors.Join(takeErr, err)
@@ -51,13 +51,13 @@ func (c *clientConn) forwardPacket(left int, write func([]byte) error) error {
 
 // forwardFile passes the client's local file to the backend, and waits for the
 // answer.
-func (x *executor) forwardFile() error { return x.fileEnded(x.whileListening(x.passFile)) }
+func (x *relayer) forwardFile() error { return x.fileEnded(x.whileListening(x.passFile)) }
 
 // whileListening has pass pass a file to the backend, and waits for the answer.
 // The server is listened to all the while: what it says before it has the whole
 // file (somebody killed its session, say) ends the file. silent tells why the
 // server has not answered, nil when it has.
-func (x *executor) whileListening(pass func() error) (err, silent error) {
+func (x *relayer) whileListening(pass func() error) (err, silent error) {
 	defer x.leaveUnnoticed()()
 	answer := x.listen()
 	err = pass()
@@ -86,7 +86,7 @@ func (c *serverConn) leaveUnnoticed() (end func()) {
 
 // listen waits for the server to speak while something else goes on. Once it
 // does, reading from the client and writing to the server are halted.
-func (x *executor) listen() <-chan error {
+func (x *relayer) listen() <-chan error {
 	heard := make(chan error, 1)
 	go func() {
 		err := x.back.Need(1)
@@ -99,7 +99,7 @@ func (x *executor) listen() <-chan error {
 
 // passFile passes packets on up to an empty one, which one of 2^24-1 bytes may
 // make the rest of itself.
-func (x *executor) passFile() error {
+func (x *relayer) passFile() error {
 	continued := false
 	for want := x.answer.Sequence + 1 + x.out.shift; ; want++ {
 		length, sequence, err := x.front.Header()
@@ -121,7 +121,7 @@ func (x *executor) passFile() error {
 
 // fileEnded goes on after the client's file, whose passing ended with err. silent
 // tells why the server has not answered, nil when it has.
-func (x *executor) fileEnded(err, silent error) error {
+func (x *relayer) fileEnded(err, silent error) error {
 	var order *wire.OrderError
 	var front *frontError
 	switch {

@@ -1,39 +1,23 @@
 package proxy
 
-import (
-	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/wire"
-)
+// filler fills INSERTs: it reads one for its table, takes the ids that it leaves out, and sends it with them to a server. It
+// answers nobody. What it is made of, each part knowing those before it: statementReader, idTaker, insertWriter, queryFiller,
+// insertPlanner; filler itself is about parameters of prepared statements.
+type filler struct{ insertPlanner }
 
-// filler reads an INSERT for its table, takes the ids that it leaves out, and sends it
-// with them to a server. It answers nobody.
-type filler struct {
-	*serverConn
+// idTaker takes ids for the rows of an INSERT that have none: from a sequence, keyed or not, a generator, or SET insert_id.
+type idTaker struct {
+	statementReader
 
-	insert  parser.InsertStmt // reused from statement to statement
-	slots   []parser.Slot     // of a text, what its rows say of the id; empty when they leave it out
-	scratch []byte            // the command to the server, reused
-	idsAt   []int             // where in scratch the ids of a statement are, or among its parameters
+	idsAt []int // where in scratch the ids of a statement are, or among its parameters
 }
 
-// packetBuffer gives the buffer for a command to the server, with room for a header.
-func (f *filler) packetBuffer() []byte { return append(f.scratch[:0], 0, 0, 0, 0) }
+// insertWriter writes ids into a statement and sends it, again with others where those are taken, and learns from the
+// answer which rows there are.
+type insertWriter struct{ idTaker }
 
-// followSingle reads an answer of one packet. Reports of progress that come before
-// it are passed on.
-func (f *filler) followSingle() (payload []byte, size int, err error) {
-	f.startAnswer(wire.ShapeSingle)
-	for {
-		payload, size, err = f.follow()
-		if err != nil {
-			return nil, 0, &backendError{err}
-		}
-		if f.answer.Done() {
-			return payload, size, nil
-		}
-		if err := f.owner.reply(payload); err != nil {
-			return nil, 0, err
-		}
-		f.back.Skip(size)
-	}
-}
+// queryFiller fills INSERT ... SELECT.
+type queryFiller struct{ insertWriter }
+
+// insertPlanner plans INSERTs, LOAD DATA and those into ticket tables.
+type insertPlanner struct{ queryFiller }

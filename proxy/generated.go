@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,7 +16,7 @@ import (
 
 // takeNumbers takes ids of a snowflake: ones that follow each other where the layout has so many, which clients rely
 // on that know the first one only.
-func (f *filler) takeNumbers(p *fillPlan) (err error) {
+func (f *idTaker) takeNumbers(p *fillPlan) (err error) {
 	if p.span() <= p.binding.Numbers.Longest {
 		p.first, err = f.next(p.binding, p.span())
 		return err
@@ -31,7 +30,7 @@ func (f *filler) takeNumbers(p *fillPlan) (err error) {
 }
 
 // takeTexts makes ids that are no numbers.
-func (f *filler) takeTexts(p *fillPlan) (err error) {
+func (f *idTaker) takeTexts(p *fillPlan) (err error) {
 	b := p.binding
 	p.texts, err = f.srv.cfg.Generators.AppendTexts(nil, p.open, b.Generator.Type, b.Form)
 	return err
@@ -98,24 +97,4 @@ func (p *fillPlan) isOneOfIDs() string {
 		list[i] = strconv.FormatInt(p.id(i), 10)
 	}
 	return " IN (" + strings.Join(list, ", ") + ")"
-}
-
-// settleTexts passes on the answer to a statement with ids that are no numbers. It tells no insert id, as that of a
-// native column of such a type; that of another column is the server's own.
-func (x *executor) settleTexts(p *fillPlan) error {
-	if p.readsLastID || p.binding.Counts {
-		x.state.lastIDKnown = false
-	}
-	if p.returning && x.answersRows() {
-		return x.relayComposed(wire.ShapeResults)
-	}
-	ok, err := x.answerOK()
-	var refused *wire.ServerError
-	if errors.As(err, &refused) {
-		x.forgetIfStale(refused)
-	}
-	if err != nil {
-		return err
-	}
-	return x.replyOK(ok)
 }

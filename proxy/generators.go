@@ -27,7 +27,7 @@ func (s *Server) generator(name sequence.Name) *vschema.Generator {
 }
 
 // nextGenerated takes n values of a snowflake, which follow each other.
-func (f *filler) nextGenerated(g *vschema.Generator, n int64) (sequence.Range, error) {
+func (f *idTaker) nextGenerated(g *vschema.Generator, n int64) (sequence.Range, error) {
 	if g.IsText() {
 		return sequence.Range{}, refuseGenerator(g, "NEXT VALUE", "its ids are no numbers: let it fill a column, or use UUID()")
 	}

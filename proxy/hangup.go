@@ -136,11 +136,11 @@ func (c *serverConn) noteEnd() {
 
 // serverEnded wakes the session to see that a server has gone: now, or before it waits
 // for its client again.
-func (x *executor) serverEnded() { wire.Interrupt(x.front.Conn) }
+func (x *relayer) serverEnded() { wire.Interrupt(x.front.Conn) }
 
 // passServerError gives the client what a server that closed the connection while
 // nothing was asked of it has said before, such as why, and ends the session.
-func (x *executor) passServerError() error {
+func (x *relayer) passServerError() error {
 	x.boundary = false // a QUIT would reach nobody
 	x.back.ReadLimit = wire.LastWordsLimit
 	for {

@@ -45,7 +45,7 @@ func (p *fillPlan) span() int64 { return (p.open-1)*p.stride() + 1 }
 
 // spread has the ids of a statement with several lie as far apart as native ones do in
 // this session: clients work them out from the first one.
-func (f *filler) spread(p *fillPlan) (err error) {
+func (f *idTaker) spread(p *fillPlan) (err error) {
 	if p.open < 2 || p.binding.Key.Name != "" {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (f *filler) spread(p *fillPlan) (err error) {
 
 // takeForced gives the ids that SET insert_id has said for this statement. The server,
 // which sees ids of the statement's own, would keep it for a later one.
-func (f *filler) takeForced(p *fillPlan) error {
+func (f *idTaker) takeForced(p *fillPlan) error {
 	if p.forced == 0 {
 		if err := f.useUpInsertID(p); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (f *filler) takeForced(p *fillPlan) error {
 
 // useUpInsertID has the server forget the value of SET insert_id. MySQL would make 0 of a
 // 0 there: it takes a row that uses the value.
-func (f *filler) useUpInsertID(p *fillPlan) error {
+func (f *idTaker) useUpInsertID(p *fillPlan) error {
 	if f.mariaDB {
 		return f.quietly("SET insert_id = 0")
 	}

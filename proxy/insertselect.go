@@ -37,7 +37,7 @@ type insertQuery struct {
 const queryAttempts = 5
 
 // planQuery judges the INSERT ... SELECT that is read into s.insert.
-func (f *filler) planQuery(p plan, b *catalog.Binding, prepared bool) (plan, error) {
+func (f *queryFiller) planQuery(p plan, b *catalog.Binding, prepared bool) (plan, error) {
 	if b.Key.Name != "" {
 		return p, catalog.Unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
 	}
@@ -63,7 +63,7 @@ func (f *filler) planQuery(p plan, b *catalog.Binding, prepared bool) (plan, err
 }
 
 // insertFromQuery runs the statement and answers it.
-func (x *executor) insertFromQuery(q *insertQuery, t catalog.TableName) error {
+func (x *insertRunner) insertFromQuery(q *insertQuery, t catalog.TableName) error {
 	if q.fill.upsert {
 		// A name that is ambiguous beside the query's own is not, once that is wrapped.
 		if err := x.explainQuery(q); err != nil {
@@ -101,7 +101,7 @@ const queryReach = 1 << 20
 
 // countQuery asks how many ids the query needs, and takes them. A further attempt
 // takes more than that.
-func (f *filler) countQuery(q *insertQuery, attempt int64) error {
+func (f *queryFiller) countQuery(q *insertQuery, attempt int64) error {
 	p := &q.fill
 	n, err := f.askQuery(q, parser.QueryOpen)
 	if err != nil {
@@ -130,7 +130,7 @@ func (f *filler) countQuery(q *insertQuery, attempt int64) error {
 }
 
 // askOwn asks for the least and the largest of the ids that rows bring along.
-func (f *filler) askOwn(q *insertQuery) error {
+func (f *queryFiller) askOwn(q *insertQuery) error {
 	highest, err := f.askQuery(q, parser.QueryHighest)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (f *filler) askOwn(q *insertQuery) error {
 // askQuery asks the server a question of the query's rows, in a statement that
 // reads them with the same locks as the INSERT. The answer comes by way of
 // LAST_INSERT_ID(), which is set back later.
-func (f *filler) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, error) {
+func (f *queryFiller) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, error) {
 	if !q.fill.wrap {
 		if err := f.restoreLastID(); err != nil {
 			return 0, err
@@ -167,12 +167,12 @@ func (f *filler) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, err
 }
 
 // negativeOpen reports whether a negative id is stored as 0, and so is an open one.
-func (f *filler) negativeOpen(p *fillPlan) bool {
+func (f *queryFiller) negativeOpen(p *fillPlan) bool {
 	return p.binding.Unsigned && (!p.binding.Mode(f.state.mode).Strict || p.ignore)
 }
 
 // fillQuery sends the statement with its ids.
-func (f *filler) fillQuery(q *insertQuery) (wire.OK, error) {
+func (f *queryFiller) fillQuery(q *insertQuery) (wire.OK, error) {
 	p := &q.fill
 	if !p.wrap {
 		if err := f.restoreLastID(); err != nil {
@@ -190,7 +190,7 @@ func (f *filler) fillQuery(q *insertQuery) (wire.OK, error) {
 }
 
 // runQuery runs a text that was made of the statement, and reads its OK packet.
-func (f *filler) runQuery(prepared bool, text, attributes []byte, params []wire.Param) (wire.OK, error) {
+func (f *queryFiller) runQuery(prepared bool, text, attributes []byte, params []wire.Param) (wire.OK, error) {
 	if !prepared {
 		if err := f.send(slices.Concat([]byte{mysql.COM_QUERY}, attributes, text)); err != nil {
 			return wire.OK{}, err
@@ -206,7 +206,7 @@ func (f *filler) runQuery(prepared bool, text, attributes []byte, params []wire.
 }
 
 // executeOnce prepares a text and sends its execution.
-func (f *filler) executeOnce(text []byte, params []wire.Param) (id uint32, err error) {
+func (f *queryFiller) executeOnce(text []byte, params []wire.Param) (id uint32, err error) {
 	if err := f.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return 0, err
 	}
@@ -220,7 +220,7 @@ func (f *filler) executeOnce(text []byte, params []wire.Param) (id uint32, err e
 
 // overran reports whether a statement failed because its query gave more rows than
 // were counted.
-func (f *filler) overran(err error) bool {
+func (f *queryFiller) overran(err error) bool {
 	var refused *wire.ServerError
 	return errors.As(err, &refused) && refused.Code() == mysql.ER_DATA_OUT_OF_RANGE &&
 		bytes.Contains(refused.Packet, []byte(f.srv.queryNames+parser.QueryOverrun))
@@ -230,7 +230,7 @@ func (f *filler) overran(err error) bool {
 func isInexact(err error) bool { return strings.Contains(err.Error(), parser.QueryInexact) }
 
 // settleQuery answers the statement as a native AUTO_INCREMENT column does.
-func (x *executor) settleQuery(q *insertQuery, t catalog.TableName, ok wire.OK, err error) error {
+func (x *insertRunner) settleQuery(q *insertQuery, t catalog.TableName, ok wire.OK, err error) error {
 	p := &q.fill
 	if err == nil {
 		p.rows = x.records(ok)
@@ -263,7 +263,7 @@ func (x *executor) settleQuery(q *insertQuery, t catalog.TableName, ok wire.OK, 
 
 // records gives how many rows the query gave, by the OK packet's text "Records: n
 // Duplicates: n Warnings: n"; in whatever language, it is the first number.
-func (f *filler) records(ok wire.OK) int {
+func (f *queryFiller) records(ok wire.OK) int {
 	info := ok.Rest
 	if f.has(mysql.CLIENT_SESSION_TRACK) {
 		_, _, size := wire.LengthEncoded(info)
@@ -280,7 +280,7 @@ func (f *filler) records(ok wire.OK) int {
 // queryError gives the error that the client sees for one of a statement made of
 // its own: the server's for the client's own text, where that is wrong, and else
 // that the form is not supported.
-func (f *filler) queryError(q *insertQuery, err error) error {
+func (f *queryFiller) queryError(q *insertQuery, err error) error {
 	var refused *wire.ServerError
 	if !errors.As(err, &refused) {
 		return err
@@ -312,7 +312,7 @@ const errColumnList = 4002
 
 // explainQuery has the server read the client's own statement, without running it.
 // It is native that the statement gives no id to a column without a default.
-func (f *filler) explainQuery(q *insertQuery) error {
+func (f *queryFiller) explainQuery(q *insertQuery) error {
 	err := f.explain(q)
 	var refused *wire.ServerError
 	if errors.As(err, &refused) && refused.Code() == mysql.ER_NO_DEFAULT_FOR_FIELD {
@@ -322,7 +322,7 @@ func (f *filler) explainQuery(q *insertQuery) error {
 	return err
 }
 
-func (f *filler) explain(q *insertQuery) error {
+func (f *queryFiller) explain(q *insertQuery) error {
 	text := append([]byte("EXPLAIN "), q.sql...)
 	if !q.prepared {
 		if err := f.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(f.noAttributes()), text)); err != nil {
@@ -339,7 +339,7 @@ func (f *filler) explain(q *insertQuery) error {
 
 // executeQuery executes a prepared INSERT ... SELECT. What is made of it is
 // prepared for this execution only.
-func (x *executor) executeQuery(st *statement, payload []byte, size int) error {
+func (x *insertRunner) executeQuery(st *statement, payload []byte, size int) error {
 	q := insertQuery{sql: st.query, prepared: true, own: st.params}
 	err := x.planExecution(st, payload, &q)
 	x.front.Skip(size)
@@ -350,7 +350,7 @@ func (x *executor) executeQuery(st *statement, payload []byte, size int) error {
 }
 
 // planExecution reads what an execution needs into q and s.insert.
-func (f *filler) planExecution(st *statement, payload []byte, q *insertQuery) (err error) {
+func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuery) (err error) {
 	b := st.fill.binding
 	switch {
 	case payload[0] == comStmtBulkExecute:
@@ -375,4 +375,19 @@ func (f *filler) planExecution(st *statement, payload []byte, q *insertQuery) (e
 	}
 	q.fill = p.fill
 	return err
+}
+
+// explainFilled gives the text that the server would get of the statement in x.insert.
+func (f *queryFiller) explainFilled(sql []byte, p *fillPlan) []byte {
+	n, wrap := 0, p.wrap
+	value := func(dst []byte, row int) ([]byte, bool) {
+		if !f.isOpen(row) {
+			return f.appendCopied(dst, sql, p, row)
+		}
+		n++
+		dst = appendNamedID(dst, n, wrap)
+		wrap = false
+		return dst, true
+	}
+	return f.insert.AppendFilled(nil, sql, p.binding.Column, value, f.fillOptions(p))
 }

@@ -15,7 +15,7 @@ import (
 
 // planKeys reads the key of each row of the INSERT in s.insert. It comes before
 // the statement's slots are read.
-func (f *filler) planKeys(sql []byte, b *catalog.Binding) ([]parser.Key, error) {
+func (f *idTaker) planKeys(sql []byte, b *catalog.Binding) ([]parser.Key, error) {
 	if b.Key.Name == "" {
 		return nil, nil
 	}
@@ -24,7 +24,7 @@ func (f *filler) planKeys(sql []byte, b *catalog.Binding) ([]parser.Key, error) 
 
 // openKeys gives the keys of those rows whose ids are open. params are those of
 // an execution; nil for a text.
-func (f *filler) openKeys(b *catalog.Binding, keys []parser.Key, open func(row int) bool, params []wire.Param) ([][]byte, error) {
+func (f *idTaker) openKeys(b *catalog.Binding, keys []parser.Key, open func(row int) bool, params []wire.Param) ([][]byte, error) {
 	if !b.Mode(f.state.mode).Strict {
 		return nil, catalog.Unsupported("a keyed sequence without strict sql_mode, in which the key may be stored as another one,", b.Table,
 			"SET sql_mode with STRICT_TRANS_TABLES")
@@ -48,7 +48,7 @@ func (f *filler) openKeys(b *catalog.Binding, keys []parser.Key, open func(row i
 }
 
 // keyOf reads a parameter as a key.
-func (f *filler) keyOf(p *wire.Param) parser.Key {
+func (f *idTaker) keyOf(p *wire.Param) parser.Key {
 	unknown := parser.Key{State: parser.Unknown}
 	if p.Null || p.Long || byte(p.Type) == mysql.MYSQL_TYPE_NULL {
 		return unknown
@@ -73,7 +73,7 @@ func (f *filler) keyOf(p *wire.Param) parser.Key {
 }
 
 // nextEach takes the next value of each key.
-func (f *filler) nextEach(b *catalog.Binding, keys [][]byte) ([]int64, error) {
+func (f *idTaker) nextEach(b *catalog.Binding, keys [][]byte) ([]int64, error) {
 	seq, err := f.keyed(b.Sequence)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (f *filler) nextEach(b *catalog.Binding, keys [][]byte) ([]int64, error) {
 }
 
 // nextOfKey answers a SELECT NEXT VALUE ... FOR KEY.
-func (x *executor) nextOfKey(n nextPlan) (sequence.Range, error) {
+func (x *valueRunner) nextOfKey(n nextPlan) (sequence.Range, error) {
 	if g := x.srv.generator(n.name); g != nil {
 		return sequence.Range{}, refuseGenerator(g, "a value of a key", "leave FOR KEY out")
 	}
@@ -107,7 +107,7 @@ func (x *executor) nextOfKey(n nextPlan) (sequence.Range, error) {
 	return seq.Next(x.spanContext(), []byte(n.key), n.count)
 }
 
-func (f *filler) keyed(name sequence.Name) (*keyed.Sequence, error) {
+func (f *idTaker) keyed(name sequence.Name) (*keyed.Sequence, error) {
 	if f.srv.cfg.Keyed == nil {
 		return nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "this seqgate serves no keyed sequences")
 	}

@@ -23,7 +23,7 @@ const firstSessionID = 1 << 30
 
 // planKill ends the session or statement that a KILL is for, if that is one of
 // this seqgate's. Others pass: the server knows them, or does not.
-func (x *executor) planKill(p plan, sql []byte) (plan, error) {
+func (x *commandRunner) planKill(p plan, sql []byte) (plan, error) {
 	id, query, ok := parser.KillTarget(sql)
 	if !ok && x.owner.routed() {
 		return p, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support this KILL in front of sharded keyspaces; write the connection's number")
@@ -57,7 +57,7 @@ func (x *executor) planKill(p plan, sql []byte) (plan, error) {
 }
 
 // passOn sends a text in the place of the client's, whose answer the client gets.
-func (x *executor) passOn(attributes, text []byte) error {
+func (x *commandRunner) passOn(attributes, text []byte) error {
 	x.out.composed = true
 	if err := x.sendPart(attributes, text); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (x *executor) passOn(attributes, text []byte) error {
 }
 
 // processKill is COM_PROCESS_KILL, KILL's older form.
-func (x *executor) processKill() error {
+func (x *commandRunner) processKill() error {
 	payload, size, err := x.shortPacket()
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (x *executor) processKill() error {
 // greeting, or its thread's at the server. It reports whether there is one. Listed
 // users may have one account at the server, so it is here that one may not
 // kill another's.
-func (x *executor) kill(id uint64, query bool) (done bool, err error) {
+func (x *commandRunner) kill(id uint64, query bool) (done bool, err error) {
 	if x.pool() == nil {
 		return false, nil
 	}
@@ -171,7 +171,7 @@ func (s *session) isOwnID(id uint64) bool {
 
 // killItself answers a KILL of the session's own id as the servers do, with the error
 // of the statement that it interrupts, which is the KILL.
-func (x *executor) killItself(query bool) error {
+func (x *commandRunner) killItself(query bool) error {
 	err := mysql.NewDefaultError(mysql.ER_QUERY_INTERRUPTED)
 	if query {
 		return err

@@ -18,7 +18,7 @@ type lastValues struct {
 }
 
 // noteValue notes the last value that the session got from a sequence.
-func (x *executor) noteValue(name sequence.Name, value int64) {
+func (x *valueRunner) noteValue(name sequence.Name, value int64) {
 	if x.values.of == nil {
 		x.values.of = make(map[sequence.Name]int64)
 	}
@@ -27,7 +27,7 @@ func (x *executor) noteValue(name sequence.Name, value int64) {
 
 // lastValue gives the last value that the session got from a sequence, of any with
 // the zero Name; NULL before the first.
-func (x *executor) lastValue(name sequence.Name) number {
+func (x *valueRunner) lastValue(name sequence.Name) number {
 	if name == (sequence.Name{}) {
 		name = x.values.latest
 	}
@@ -36,7 +36,7 @@ func (x *executor) lastValue(name sequence.Name) number {
 }
 
 // callNumber gives what a call gives that takes no value.
-func (x *executor) callNumber(n *nextPlan) (number, error) {
+func (x *valueRunner) callNumber(n *nextPlan) (number, error) {
 	if n.call == parser.LastValue {
 		return x.lastValue(n.name), nil
 	}

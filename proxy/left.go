@@ -28,7 +28,7 @@ func bytesOf(expression string) string {
 }
 
 // planLeft plans a statement that asks for what was kept. Any other has left something of its own.
-func (x *executor) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, err error) {
+func (x *insertRunner) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, err error) {
 	l := x.left
 	x.left = nil
 	if l == nil {
@@ -85,7 +85,7 @@ func isDiagnostics(sql []byte) bool { return parser.Words(sql, 1)[0] == "GET" }
 
 // withLeft gives the text of a statement with what was left written into it, where a statement of seqgate's own has come
 // between or will; nil where the text can stay.
-func (f *filler) withLeft(sql []byte) (text []byte, err error) {
+func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
 	if f.failedBy != nil {
 		if err := f.signalOwn(sql); err != nil {
 			return nil, err

@@ -33,7 +33,7 @@ const loadAdvice = "use LOAD DATA LOCAL INFILE of a file in utf8mb4 or a single-
 
 // planLoad judges a LOAD DATA or LOAD XML. One that cannot be read is refused when
 // any table that it may write to has a sequence.
-func (x *executor) planLoad(p plan, sql []byte) (plan, error) {
+func (x *insertRunner) planLoad(p plan, sql []byte) (plan, error) {
 	if !x.state.environmentKnown && x.writesElsewhere(sql, false) {
 		return p, nil
 	}
@@ -76,7 +76,7 @@ func (x *executor) planLoad(p plan, sql []byte) (plan, error) {
 }
 
 // newLoad plans the loading of a file into a table.
-func (f *filler) newLoad(stmt *parser.LoadStmt, b *catalog.Binding) (*loadPlan, error) {
+func (f *insertPlanner) newLoad(stmt *parser.LoadStmt, b *catalog.Binding) (*loadPlan, error) {
 	if b.Ticket {
 		return nil, catalog.Unsupported("LOAD DATA", b.Table, ticketAdvice)
 	}
@@ -110,7 +110,7 @@ func (f *filler) newLoad(stmt *parser.LoadStmt, b *catalog.Binding) (*loadPlan, 
 
 // load has the server load the client's file, for which the statement was sent,
 // and tells the client what a native AUTO_INCREMENT column would have.
-func (x *executor) load(l *loadPlan) error {
+func (x *insertRunner) load(l *loadPlan) error {
 	ok, err := x.loadAnswer(l)
 	x.tellLoaded(l, ok, err)
 	if err != nil {
@@ -133,7 +133,7 @@ func (x *executor) load(l *loadPlan) error {
 }
 
 // loadAnswer reads the server's answer, up to its end.
-func (x *executor) loadAnswer(l *loadPlan) (wire.OK, error) {
+func (x *insertRunner) loadAnswer(l *loadPlan) (wire.OK, error) {
 	x.startAnswer(wire.ShapeResults)
 	payload, size, err := x.follow()
 	switch {
@@ -158,7 +158,7 @@ func (x *executor) loadAnswer(l *loadPlan) (wire.OK, error) {
 }
 
 // loadFile passes the client's file to the server, with ids.
-func (x *executor) loadFile(l *loadPlan) error {
+func (x *insertRunner) loadFile(l *loadPlan) error {
 	file := &localFile{wire: x.front, want: x.out.sequence}
 	filled := &filledFile{executor: x, load: l, number: x.answer.Sequence + 1}
 	err, silent := x.whileListening(func() error { return filled.pass(file) })
@@ -177,7 +177,7 @@ func (x *executor) loadFile(l *loadPlan) error {
 
 // loadCut goes on after a file that did not reach its end, or the server's answer
 // to it, because of one of the connections.
-func (x *executor) loadCut(err, silent error) error {
+func (x *insertRunner) loadCut(err, silent error) error {
 	if silent == nil && !errors.As(err, new(*wire.OrderError)) {
 		_, err = x.answerOK()
 		var refused *wire.ServerError
@@ -193,7 +193,7 @@ func (x *executor) loadCut(err, silent error) error {
 // of the client's file. A packet that is out of order is an error for the server
 // between any two rows, upon which it undoes the statement and awaits the file's
 // end. A ping tells that it did so, and takes the next command for one.
-func (x *executor) abandonLoad(file *localFile, filled *filledFile, err error) error {
+func (x *insertRunner) abandonLoad(file *localFile, filled *filledFile, err error) error {
 	wrong, end := filled.number+8, filled.number
 	if writeErr := x.writeFile([]byte{0, 0, 0, wrong, 0, 0, 0, end}); writeErr != nil {
 		return errors.Join(errCommandCut, writeErr)
@@ -219,7 +219,7 @@ func (x *executor) abandonLoad(file *localFile, filled *filledFile, err error) e
 
 // firstLoaded gives the first generated id that went into the table, 0 for none.
 // Only where rows were left out does the table have to be asked.
-func (f *filler) firstLoaded(l *loadPlan, affected uint64) uint64 {
+func (f *insertPlanner) firstLoaded(l *loadPlan, affected uint64) uint64 {
 	switch {
 	case len(l.ids) == 0 || affected == 0:
 		return 0
@@ -236,7 +236,7 @@ func (f *filler) firstLoaded(l *loadPlan, affected uint64) uint64 {
 }
 
 // loadTarget is the table that a file is loaded into.
-func (f *filler) loadTarget(l *loadPlan) catalog.TableName {
+func (f *insertPlanner) loadTarget(l *loadPlan) catalog.TableName {
 	if l.stmt.Schema != "" {
 		return catalog.TableName{Schema: l.stmt.Schema, Table: l.stmt.Table}
 	}
@@ -244,7 +244,7 @@ func (f *filler) loadTarget(l *loadPlan) catalog.TableName {
 }
 
 // tellLoaded tells the sequence of the ids that the file's rows brought along.
-func (f *filler) tellLoaded(l *loadPlan, ok wire.OK, err error) {
+func (f *insertPlanner) tellLoaded(l *loadPlan, ok wire.OK, err error) {
 	l.fill.rows = int(l.rows)
 	l.fill.ignore = true // rows are left out: the file is the client's (MySQL manual, "LOAD DATA")
 	f.tellExplicit(&l.fill, f.loadTarget(l), f.ownOutcome(&l.fill, ok, err))

@@ -51,7 +51,7 @@ func (f *localFile) next() ([]byte, error) {
 
 // filledFile passes a file to the server, with ids for its rows.
 type filledFile struct {
-	executor *executor
+	executor *insertRunner
 	load     *loadPlan
 	number   byte // of the next packet to the server
 

@@ -46,21 +46,12 @@ func (w *packetWriter) end() error {
 	return w.err
 }
 
-// passPacket sends the client's command on as it came, once it was read by
-// frontPacket with this result.
-func (x *executor) passPacket(payload []byte, size int) error {
-	if size == 0 {
-		return x.sendLong(payload)
-	}
-	return x.writeBack(x.front.Unread()[:size])
-}
-
 // isLong reports whether a statement is of the size that is filled as it is sent.
 func isLong(sql []byte) bool { return len(sql) >= wire.MaxPayload }
 
 // sendFilled sends a long statement, for which ids were taken, as it is filled:
 // once to count its bytes, which stand before them, and once more.
-func (f *filler) sendFilled(p *fillPlan, attributes, sql []byte) error {
+func (f *insertWriter) sendFilled(p *fillPlan, attributes, sql []byte) error {
 	w := packetWriter{conn: f.serverConn, left: len(attributes)}
 	f.eachPart(p, sql, func(part []byte) { w.left += len(part) })
 	w.write(attributes)
@@ -69,28 +60,11 @@ func (f *filler) sendFilled(p *fillPlan, attributes, sql []byte) error {
 }
 
 // eachPart gives the filled text in parts, which are valid until f returns.
-func (s *filler) eachPart(p *fillPlan, sql []byte, f func(part []byte)) {
+func (s *insertWriter) eachPart(p *fillPlan, sql []byte, f func(part []byte)) {
 	o := s.fillOptions(p)
 	o.Flush = func(dst []byte) []byte {
 		f(dst)
 		return dst[:0]
 	}
 	f(s.insert.AppendFilled(nil, sql, p.binding.Column, s.fillValues(sql, p), o))
-}
-
-// letGo drops memory that a large statement took, at its end.
-func (x *executor) letGo() {
-	if cap(x.scratch) > maxScratch {
-		x.scratch = nil
-	}
-	if cap(x.packet) > maxScratch {
-		x.packet = nil
-	}
-	if cap(x.slots) > maxSlots {
-		x.slots = nil
-	}
-	if cap(x.idsAt) > maxSlots {
-		x.idsAt = nil
-	}
-	x.insert.LetGo()
 }

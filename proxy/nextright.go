@@ -27,7 +27,7 @@ var takingRights = []string{"insert", "update", "references"}
 
 // checkCount refuses a number of values that no client needs at once: they are taken from all. Seqgates ask each other for
 // as many as an INSERT has rows.
-func (x *executor) checkCount(n *nextPlan) error {
+func (x *valueRunner) checkCount(n *nextPlan) error {
 	most := x.srv.settings().MaxValues
 	if n.count <= most || x.provenPeer && n.keyed {
 		return nil
@@ -40,7 +40,7 @@ func (x *executor) checkCount(n *nextPlan) error {
 // mayTake asks the server, once for each sequence of a session's connection, whether the client's account may use the sequence's table. With
 // an account of the client's own that is only known in the client's session. A table that is not there is made when it is used, or lies on servers where only seqgate has
 // an account.
-func (x *executor) mayTake(name sequence.Name) error {
+func (x *valueRunner) mayTake(name sequence.Name) error {
 	if as := x.account.Load(); !sameAccount(as, x.values.mayAs) {
 		x.values.may, x.values.mayAs = nil, as
 	}
@@ -61,7 +61,7 @@ func (x *executor) mayTake(name sequence.Name) error {
 
 // checkTaking reports whether the account has the right. Without it there is an error, unless the table is not there: once
 // it is, it has to be asked for again.
-func (x *executor) checkTaking(name sequence.Name) (allowed bool, err error) {
+func (x *valueRunner) checkTaking(name sequence.Name) (allowed bool, err error) {
 	k := x.srv.cfg.Keyspaces[name.Keyspace]
 	if k == nil {
 		return false, nil // there is no such sequence, which who takes values is told

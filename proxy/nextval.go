@@ -34,7 +34,7 @@ type nextPlan struct {
 
 // planNext judges a SELECT NEXT [n] VALUE[S] FROM|FOR s. A sequence of the
 // server's own (MariaDB) stays the server's.
-func (x *executor) planNext(p plan, sql []byte) (plan, error) {
+func (x *valueRunner) planNext(p plan, sql []byte) (plan, error) {
 	mode, err := x.readable(sql)
 	if err != nil {
 		return p, err
@@ -66,7 +66,7 @@ func (x *executor) planNext(p plan, sql []byte) (plan, error) {
 
 // answerNext takes values and answers with the first of them: one row of one
 // column, as Vitess does. binary says that a prepared statement asked.
-func (x *executor) answerNext(n nextPlan, binary bool) error {
+func (x *valueRunner) answerNext(n nextPlan, binary bool) error {
 	if n.decode {
 		return x.answerDecode(n.key)
 	}
@@ -93,7 +93,7 @@ func (x *executor) answerNext(n nextPlan, binary bool) error {
 	return x.replyNumbers(&n, number{n: ids.First}, rows, binary)
 }
 
-func (x *executor) nextValues(n nextPlan) (sequence.Range, error) {
+func (x *valueRunner) nextValues(n nextPlan) (sequence.Range, error) {
 	if err := x.mayTake(n.name); err != nil {
 		return sequence.Range{}, err
 	}
@@ -118,7 +118,7 @@ func (x *executor) nextValues(n nextPlan) (sequence.Range, error) {
 
 // replyNumbers sends a result of one column: in the first row the number, in each
 // further one the next.
-func (x *executor) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool) error {
+func (x *valueRunner) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool) error {
 	const chunk = wire.SmallBuffer - 64 // with room for a row
 	count := []byte{1}
 	if x.capabilities&wire.CountsTell != 0 {
@@ -161,33 +161,11 @@ func valueRow(v number, binaryRow bool) []byte {
 
 // appendResultColumn gives the definition of the column of an answer: as Vitess
 // gives it, or as MariaDB gives that of NEXTVAL(s), which may be NULL.
-func (x *executor) appendResultColumn(n *nextPlan) []byte {
+func (x *valueRunner) appendResultColumn(n *nextPlan) []byte {
 	if n.label == "" {
 		return x.appendColumn(nil, "nextval", mysql.NOT_NULL_FLAG)
 	}
 	return x.appendColumn(nil, n.label, 0)
-}
-
-// appendColumn appends the definition of a BIGINT column.
-func (x *executor) appendColumn(dst []byte, name string, flags uint16) []byte {
-	column := wire.IntegerColumn(name)
-	column.Nullable = flags&mysql.NOT_NULL_FLAG == 0
-	return column.Append(dst, x.capabilities&wire.ClientExtendedMetadata != 0)
-}
-
-// endOfRows appends what ends the definitions or the rows of a result.
-func (x *executor) endOfRows(dst []byte, more bool) []byte {
-	status := x.status()
-	if more {
-		status |= mysql.SERVER_MORE_RESULTS_EXISTS
-	}
-	if x.owner.inTransactionWithout(x.serverConn) {
-		status |= mysql.SERVER_STATUS_IN_TRANS
-	}
-	if x.deprecateEOF() {
-		return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8), 0, 0)
-	}
-	return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8))
 }
 
 // localStatements is where ids of statements begin that seqgate answers by
@@ -195,7 +173,7 @@ func (x *executor) endOfRows(dst []byte, more bool) []byte {
 const localStatements = 1 << 31
 
 // answerPrepareNext answers the COM_STMT_PREPARE of a SELECT NEXT VALUE.
-func (x *executor) answerPrepareNext(st *statement) error {
+func (x *valueRunner) answerPrepareNext(st *statement) error {
 	if x.clientStatementID == 0 && x.ownPrepared() >= maxPrepared { // those of a routed session are counted by the router
 		return mysql.NewDefaultError(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, maxPrepared)
 	}
@@ -228,7 +206,7 @@ func (x *executor) answerPrepareNext(st *statement) error {
 }
 
 // preparedColumns gives the definitions of the columns of a prepared statement's result.
-func (x *executor) preparedColumns(n *nextPlan) (columns [][]byte) {
+func (x *valueRunner) preparedColumns(n *nextPlan) (columns [][]byte) {
 	if !n.decode {
 		return [][]byte{x.appendResultColumn(n)}
 	}
@@ -249,7 +227,7 @@ func (n *nextPlan) params() (count int) {
 }
 
 // readNext reads what an execution asks for: how many values, and of which key.
-func (x *executor) readNext(st *statement, payload []byte) error {
+func (x *valueRunner) readNext(st *statement, payload []byte) error {
 	n := st.next
 	if n.params() == 0 {
 		return nil
@@ -277,4 +255,51 @@ func (x *executor) readNext(st *statement, payload []byte) error {
 		n.key = k.Text
 	}
 	return nil
+}
+
+// takeFrom takes the first value of a block, and keeps the rest in taken.
+func (x *valueRunner) takeFrom(taken map[sequence.Name]sequence.Range, name sequence.Name, block sequence.Range) number {
+	taken[name] = sequence.Range{First: block.First + 1, N: block.N - 1}
+	x.noteValue(name, block.First)
+	return number{n: block.First}
+}
+
+// callValues makes the calls of a statement, in order of appearance. The values of
+// one sequence are one block, unless the statement also moves sequences.
+func (x *valueRunner) callValues(p *callPlan) ([]number, error) {
+	wanted := make(map[sequence.Name]int64)
+	moves := false
+	for i, c := range p.stmt.Calls {
+		if p.known[i] && c.Kind == parser.NextValue {
+			wanted[p.names[i]]++
+		}
+		moves = moves || p.known[i] && c.Kind == parser.SetValue
+	}
+	values := make([]number, len(p.stmt.Calls))
+	taken := make(map[sequence.Name]sequence.Range)
+	for i, c := range p.stmt.Calls {
+		if !p.known[i] {
+			continue
+		}
+		name := p.names[i]
+		var err error
+		switch block := taken[name]; {
+		case c.Kind != parser.NextValue:
+			values[i], err = x.callNumber(&nextPlan{name: name, call: c.Kind, value: c.Value, next: c.Next})
+		case block.N == 0:
+			n := wanted[name]
+			if g := x.srv.generator(name); moves || g != nil && g.Snowflake != nil {
+				n = 1
+			}
+			if block, err = x.nextValues(nextPlan{name: name, count: n}); err == nil {
+				values[i] = x.takeFrom(taken, name, block)
+			}
+		default:
+			values[i] = x.takeFrom(taken, name, block)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
 }

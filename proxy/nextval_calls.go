@@ -23,7 +23,7 @@ type callPlan struct {
 
 // planCalls finds the calls of a text that seqgate answers; nil when there are
 // none. A call where a value would not be what it gives is refused.
-func (x *executor) planCalls(sql []byte) (*callPlan, error) {
+func (x *textRunner) planCalls(sql []byte) (*callPlan, error) {
 	mode, err := x.readable(sql)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (x *executor) planCalls(sql []byte) (*callPlan, error) {
 
 // resolveCall finds the sequence of a call. It is not known when the call is the
 // server's: of a sequence of its own, of a function or column, or of nothing.
-func (x *executor) resolveCall(c *parser.ValueCall) (name sequence.Name, known bool, err error) {
+func (x *textRunner) resolveCall(c *parser.ValueCall) (name sequence.Name, known bool, err error) {
 	if c.Sequence.Name == "" {
 		return name, true, nil
 	}
@@ -89,7 +89,7 @@ func refuseCall(fault string, name sequence.Name) error {
 
 // queryCalls deals with a text of one statement that may have calls. It reports
 // false when it has none that are seqgate's.
-func (x *executor) queryCalls(payload []byte, begin, size int) (done bool, err error) {
+func (x *textRunner) queryCalls(payload []byte, begin, size int) (done bool, err error) {
 	p, err := x.planCallsText(payload[begin:])
 	if err == nil && p == nil {
 		return false, nil
@@ -104,7 +104,7 @@ func (x *executor) queryCalls(payload []byte, begin, size int) (done bool, err e
 
 // runCalls answers a statement with calls, or has the server run it with values in
 // their places.
-func (x *executor) runCalls(p *callPlan, attributes, sql []byte) error {
+func (x *textRunner) runCalls(p *callPlan, attributes, sql []byte) error {
 	if p.stmt.Alone {
 		next := p.alone()
 		if next.params() > 0 {
@@ -162,49 +162,32 @@ func (v number) append(dst []byte, typed bool) []byte {
 	return dst
 }
 
-// callValues makes the calls of a statement, in order of appearance. The values of
-// one sequence are one block, unless the statement also moves sequences.
-func (x *executor) callValues(p *callPlan) ([]number, error) {
-	wanted := make(map[sequence.Name]int64)
-	moves := false
-	for i, c := range p.stmt.Calls {
-		if p.known[i] && c.Kind == parser.NextValue {
-			wanted[p.names[i]]++
-		}
-		moves = moves || p.known[i] && c.Kind == parser.SetValue
+// planPrepareCalls judges a statement to prepare that may have calls. st is nil when
+// it has none that are seqgate's.
+func (x *textRunner) planPrepareCalls(sql []byte) (st *statement, filled []byte, err error) {
+	p, err := x.planCalls(sql)
+	if p == nil || err != nil {
+		return nil, nil, err
 	}
-	values := make([]number, len(p.stmt.Calls))
-	taken := make(map[sequence.Name]sequence.Range)
-	for i, c := range p.stmt.Calls {
-		if !p.known[i] {
-			continue
-		}
-		name := p.names[i]
-		var err error
-		switch block := taken[name]; {
-		case c.Kind != parser.NextValue:
-			values[i], err = x.callNumber(&nextPlan{name: name, call: c.Kind, value: c.Value, next: c.Next})
-		case block.N == 0:
-			n := wanted[name]
-			if g := x.srv.generator(name); moves || g != nil && g.Snowflake != nil {
-				n = 1
-			}
-			if block, err = x.nextValues(nextPlan{name: name, count: n}); err == nil {
-				values[i] = x.takeFrom(taken, name, block)
-			}
-		default:
-			values[i] = x.takeFrom(taken, name, block)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if p.stmt.Alone {
+		next := p.alone()
+		return &statement{next: &next}, nil, nil
 	}
-	return values, nil
-}
-
-// takeFrom takes the first value of a block, and keeps the rest in taken.
-func (x *executor) takeFrom(taken map[sequence.Name]sequence.Range, name sequence.Name, block sequence.Range) number {
-	taken[name] = sequence.Range{First: block.First + 1, N: block.N - 1}
-	x.noteValue(name, block.First)
-	return number{n: block.First}
+	text := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
+		switch {
+		case !p.known[i]:
+			return dst, false // the server's
+		case typed:
+			return append(dst, bigintOpen+"?"+bigintClose...), true
+		}
+		return append(dst, '?'), true
+	})
+	if st, filled, err = x.planPrepared(text); err != nil {
+		return st, filled, err
+	}
+	if err := refuseCallsIn(st); err != nil {
+		return nil, nil, err
+	}
+	st.calls = &preparedCalls{plan: p, text: text}
+	return st, filled, nil
 }

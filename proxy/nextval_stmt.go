@@ -16,36 +16,6 @@ type preparedCalls struct {
 	text []byte // the statement with a parameter for each call
 }
 
-// planPrepareCalls judges a statement to prepare that may have calls. st is nil when
-// it has none that are seqgate's.
-func (x *executor) planPrepareCalls(sql []byte) (st *statement, filled []byte, err error) {
-	p, err := x.planCalls(sql)
-	if p == nil || err != nil {
-		return nil, nil, err
-	}
-	if p.stmt.Alone {
-		next := p.alone()
-		return &statement{next: &next}, nil, nil
-	}
-	text := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
-		switch {
-		case !p.known[i]:
-			return dst, false // the server's
-		case typed:
-			return append(dst, bigintOpen+"?"+bigintClose...), true
-		}
-		return append(dst, '?'), true
-	})
-	if st, filled, err = x.planPrepared(text); err != nil {
-		return st, filled, err
-	}
-	if err := refuseCallsIn(st); err != nil {
-		return nil, nil, err
-	}
-	st.calls = &preparedCalls{plan: p, text: text}
-	return st, filled, nil
-}
-
 // refuseCallsIn refuses calls in a prepared statement that is run in another way.
 func refuseCallsIn(st *statement) error {
 	const form, instead = "LASTVAL or the next value of a sequence in a prepared", "take the value first, and bind it"

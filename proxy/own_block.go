@@ -28,7 +28,7 @@ const ownMoves = 100
 type eachOwn func(first, last int64, yield func(id int64))
 
 // takeBlock takes one block for all open rows.
-func (f *filler) takeBlock(p *fillPlan) (err error) {
+func (f *idTaker) takeBlock(p *fillPlan) (err error) {
 	p.first, err = f.next(p.binding, p.span())
 	if err != nil || !p.movesAhead() || p.highest < p.first {
 		return err
@@ -37,7 +37,7 @@ func (f *filler) takeBlock(p *fillPlan) (err error) {
 }
 
 // takeClear moves a block of n ids to where it holds none of the statement's own.
-func (f *filler) takeClear(p *fillPlan, n int64) error {
+func (f *idTaker) takeClear(p *fillPlan, n int64) error {
 	have := sequence.Range{First: p.first, N: n}
 	for range ownMoves {
 		start := p.clearOf(have.First, n)

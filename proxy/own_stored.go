@@ -26,7 +26,7 @@ const (
 )
 
 // ownOutcome judges by the server's answer.
-func (f *filler) ownOutcome(p *fillPlan, ok wire.OK, err error) ownOutcome {
+func (f *insertWriter) ownOutcome(p *fillPlan, ok wire.OK, err error) ownOutcome {
 	var refused *wire.ServerError
 	switch {
 	case errors.As(err, &refused):
@@ -47,7 +47,7 @@ func (p *fillPlan) ownRefused() ownOutcome {
 }
 
 // storedAll reports whether a statement that succeeded has certainly stored all its rows.
-func (f *filler) storedAll(p *fillPlan, ok wire.OK) bool {
+func (f *insertWriter) storedAll(p *fillPlan, ok wire.OK) bool {
 	switch {
 	case p.upsert && (p.foundRows || ok.AffectedRows != uint64(p.rows)):
 		return false // one row more or less for each that was there
@@ -61,7 +61,7 @@ func (f *filler) storedAll(p *fillPlan, ok wire.OK) bool {
 
 // duplicates gives the second number of an OK packet's text "Records: n Duplicates: n
 // Warnings: n", in whatever language; -1 where there is none.
-func (f *filler) duplicates(ok wire.OK) int {
+func (f *insertWriter) duplicates(ok wire.OK) int {
 	info := ok.Rest
 	if f.has(mysql.CLIENT_SESSION_TRACK) {
 		info = infoText(ok)
@@ -75,7 +75,7 @@ func (f *filler) duplicates(ok wire.OK) int {
 // tellExplicit tells a table's sequence of the ids that a statement brought along. It
 // comes before the client's answer, so that no id is taken that the client knows to be
 // used. Keyed sequences do not learn of such values.
-func (f *filler) tellExplicit(p *fillPlan, t catalog.TableName, outcome ownOutcome) {
+func (f *insertWriter) tellExplicit(p *fillPlan, t catalog.TableName, outcome ownOutcome) {
 	if !p.tells() || outcome == ownNone || f.srv.hasPassed(p) {
 		return
 	}
@@ -118,7 +118,7 @@ var lookLimit = time.Second // but for tests on slow machines
 
 // learnStored tells the sequence of the largest of the statement's own ids that is in
 // the table.
-func (f *filler) learnStored(p *fillPlan, t catalog.TableName) {
+func (f *insertWriter) learnStored(p *fillPlan, t catalog.TableName) {
 	b, lowest, highest := p.binding, min(p.lowest, p.binding.Max), min(p.highest, p.binding.Max)
 	done := make(chan struct{})
 	ctx, k, srv, log := f.ctx, f.keyspace, f.srv, f.log // the session may be elsewhere by then

@@ -15,13 +15,13 @@ import (
 // relayPart passes on the answer to one statement of several that were sent one
 // by one: sequence numbers run through all the answers, and the end of each but
 // the last says that more follow.
-func (x *executor) relayPart() error {
+func (x *relayer) relayPart() error {
 	x.sent = !x.out.more
 	return x.relayNumbered(wire.ShapeResults)
 }
 
 // relayNumbered passes an answer on with sequence numbers of seqgate's own.
-func (x *executor) relayNumbered(as wire.Shape) error {
+func (x *relayer) relayNumbered(as wire.Shape) error {
 	x.startAnswer(as)
 	beside := x.owner.inTransactionWithout(x.serverConn)
 	var out []byte
@@ -53,7 +53,7 @@ func (x *executor) relayNumbered(as wire.Shape) error {
 
 // amongParts gives a packet as the server sends it when the statement is one of
 // several in a text. at is the phase in which it came.
-func (x *executor) amongParts(payload []byte, at wire.Phase) []byte {
+func (x *relayer) amongParts(payload []byte, at wire.Phase) []byte {
 	switch {
 	case x.answer.Failed && x.answer.Done():
 		return x.quoteRest(payload)
@@ -65,7 +65,7 @@ func (x *executor) amongParts(payload []byte, at wire.Phase) []byte {
 
 // forwardPartFile passes a local file to the backend, whose sequence numbers
 // begin anew with each statement.
-func (x *executor) forwardPartFile() error {
+func (x *relayer) forwardPartFile() error {
 	x.answer.InFile = false
 	x.out.shift = x.out.sequence - (x.answer.Sequence + 1)
 	err := x.forwardFile()
@@ -96,7 +96,7 @@ const maxQuoted = 80
 
 // quoteRest completes an error 1064, which quotes what is left of the text from
 // the error on: the backend has seen but one statement of it.
-func (x *executor) quoteRest(packet []byte) []byte {
+func (x *relayer) quoteRest(packet []byte) []byte {
 	e := wire.ServerError{Packet: packet}
 	begin, end := bytes.IndexByte(packet, '\''), bytes.LastIndexByte(packet, '\'')
 	if e.Code() != mysql.ER_PARSE_ERROR || begin == end || len(x.out.rest) == 0 || !utf8.Valid(x.out.rest) {
@@ -132,7 +132,7 @@ func addLines(text []byte, lines int) []byte {
 
 // runsOther reports whether the statement under way may run or read another one,
 // whose errors are not its own.
-func (x *executor) runsOther() bool {
+func (x *relayer) runsOther() bool {
 	switch parser.Sniff(x.out.part) {
 	case parser.Call, parser.Prepare, parser.Execute, parser.DynamicSQL:
 		return true

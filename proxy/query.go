@@ -63,7 +63,7 @@ func passesUnread(sql []byte) bool {
 }
 
 // passLong relays a statement that is longer than the buffer as it comes.
-func (x *executor) passLong(begin int) error {
+func (x *textRunner) passLong(begin int) error {
 	const unseen = mayLook | mayChangeLastID | keepsSomething
 	x.left, x.failedBy = nil, nil
 	x.noteKind(kindOf(parser.Sniff(x.front.Unread()[wire.HeaderSize+begin:])))
@@ -76,7 +76,7 @@ func (x *executor) passLong(begin int) error {
 }
 
 // queryOne deals with a text of one statement.
-func (x *executor) queryOne(payload []byte, begin, size int) error {
+func (x *textRunner) queryOne(payload []byte, begin, size int) error {
 	if parser.MayCall(payload[begin:]) {
 		if done, err := x.queryCalls(payload, begin, size); done {
 			return err
@@ -108,33 +108,9 @@ func (x *executor) queryOne(payload []byte, begin, size int) error {
 	return x.finish(&p)
 }
 
-// compose builds in s.scratch the command of a statement that does not go to the
-// server as it came. attributes is what stands before the text. A long statement
-// gets but its ids.
-func (f *filler) compose(p *plan, attributes, sql []byte) (err error) {
-	switch {
-	case p.kind == planFill && isLong(sql) && p.fill.open > 0:
-		p.attributes, p.long = attributes, sql
-		err = f.takeOpen(&p.fill)
-	case p.kind == planFill:
-		f.scratch = append(f.packetBuffer(), attributes...)
-		f.scratch, err = f.fillText(f.scratch, sql, &p.fill)
-		if n := len(f.scratch); err == nil && len(sql) <= maxKeptText { // behind the command, until another one is built
-			f.scratch = append(f.scratch, sql...)
-			f.scratch, p.quoted = f.scratch[:n], f.scratch[n:]
-		}
-	case p.kind == planCommand:
-		p.attributes = slices.Clone(attributes)
-	case p.kind == planQuery:
-		// attributes begin with the command's own byte
-		p.query = &insertQuery{sql: bytes.Clone(sql), attributes: bytes.Clone(attributes[1:]), fill: p.fill}
-	}
-	return err
-}
-
 // finish does what is left of a planned statement once its text was dealt
 // with: a composed one stands in s.scratch, a passed one was sent.
-func (x *executor) finish(p *plan) (err error) {
+func (x *textRunner) finish(p *plan) (err error) {
 	switch p.kind {
 	case planFill:
 		if err = x.sendComposed(p); err == nil {
@@ -161,39 +137,6 @@ func (x *executor) finish(p *plan) (err error) {
 		x.setDatabase(p.database)
 	}
 	return err
-}
-
-// sendComposed sends what compose made.
-func (f *filler) sendComposed(p *plan) error {
-	if p.long != nil {
-		return f.sendFilled(&p.fill, p.attributes, p.long)
-	}
-	return f.sendPacket(f.scratch)
-}
-
-// relayResult passes on the answer to a text, or to a part of one.
-func (x *executor) relayResult() error {
-	switch {
-	case x.out.parts:
-		return x.relayPart()
-	case x.out.composed:
-		return x.relayComposed(wire.ShapeResults)
-	}
-	return x.relay(wire.ShapeResults)
-}
-
-// relayComposed passes on the answer to a command that seqgate made. Where that took
-// another number of packets than the client's, the answer's numbers are not those
-// that the client awaits.
-func (x *executor) relayComposed(as wire.Shape) error {
-	x.sent = !x.out.more
-	if err := x.back.Need(wire.HeaderSize); err == nil && x.back.Unread()[wire.HeaderSize-1] != x.out.sequence {
-		return x.relayNumbered(as)
-	}
-	if x.out.parts {
-		return x.relayPart()
-	}
-	return x.relay(as)
 }
 
 // planKind is what becomes of a statement.
@@ -229,7 +172,7 @@ type plan struct {
 func (p *plan) command(what string) { p.kind, p.what = planCommand, what }
 
 // plan judges one statement, and runs nothing of it. Errors are for the client; nothing was sent then.
-func (x *executor) plan(sql []byte) (plan, error) {
+func (x *textRunner) plan(sql []byte) (plan, error) {
 	kind := parser.Sniff(sql)
 	x.noteKind(kindOf(kind))
 	p := plan{effect: x.effectOf(kind, sql)}
@@ -281,7 +224,7 @@ func (x *executor) plan(sql []byte) (plan, error) {
 
 // planUse reads the name of the new default database, where it reads alike in
 // every session.
-func (x *executor) planUse(p plan, sql []byte) plan {
+func (x *textRunner) planUse(p plan, sql []byte) plan {
 	if !parser.Plain(sql) {
 		return p
 	}
@@ -291,28 +234,9 @@ func (x *executor) planUse(p plan, sql []byte) plan {
 	return p
 }
 
-// binding looks up how a table's ids are made; nil when it has no sequence.
-func (f *filler) binding(schema, table string) (*catalog.Binding, error) {
-	if schema == "" {
-		schema = f.state.database
-	}
-	if schema == "" {
-		return nil, nil // the server answers 1046: no database selected
-	}
-	b, err := f.tableBinding(schema, table)
-	if f.temporary == nil || b == nil && err == nil {
-		return b, err
-	}
-	hidden, askErr := f.isTemporary(schema, table)
-	if hidden || askErr != nil {
-		return nil, askErr
-	}
-	return b, err
-}
-
 // passCommand relays a command that frontPacket read, and its answer, with what it
 // does to the session.
-func (x *executor) passCommand(payload []byte, size int, as wire.Shape, e effect) error {
+func (x *textRunner) passCommand(payload []byte, size int, as wire.Shape, e effect) error {
 	err := x.before(e)
 	if err == nil {
 		err = x.passPacket(payload, size)
@@ -327,7 +251,7 @@ func (x *executor) passCommand(payload []byte, size int, as wire.Shape, e effect
 }
 
 // queryPlain sends a statement that has no calls of sequences in it.
-func (x *executor) queryPlain(attributes, sql []byte) error {
+func (x *textRunner) queryPlain(attributes, sql []byte) error {
 	text, err := x.withLeft(sql)
 	if err != nil {
 		return err
@@ -354,11 +278,21 @@ func (x *executor) queryPlain(attributes, sql []byte) error {
 	return x.finish(&p)
 }
 
-// sendPart sends one statement of several as it is.
-func (f *filler) sendPart(attributes, sql []byte) error {
-	if isLong(sql) {
-		return f.sendLong(attributes, sql)
+// passPacket sends the client's command on as it came, once it was read by
+// frontPacket with this result.
+func (x *textRunner) passPacket(payload []byte, size int) error {
+	if size == 0 {
+		return x.sendLong(payload)
 	}
-	f.scratch = append(append(f.packetBuffer(), attributes...), sql...)
-	return f.sendPacket(f.scratch)
+	return x.writeBack(x.front.Unread()[:size])
+}
+
+// transactionVariables are those that SET SESSION TRANSACTION sets.
+func (x *textRunner) transactionVariables() []parser.Assignment {
+	prefix := "transaction_"
+	if x.mariaDB {
+		prefix = "tx_"
+	}
+	return []parser.Assignment{{Scope: parser.SetSessionVariable, Name: prefix + "isolation"},
+		{Scope: parser.SetSessionVariable, Name: prefix + "read_only"}}
 }

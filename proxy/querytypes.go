@@ -57,7 +57,7 @@ func parseDefinition(b []byte, extended bool) (c queryColumn, ok bool) {
 }
 
 // describeQuery has the server tell the columns of the client's query.
-func (f *filler) describeQuery(q *insertQuery) ([]queryColumn, error) {
+func (f *queryFiller) describeQuery(q *insertQuery) ([]queryColumn, error) {
 	if err := f.send(append([]byte{mysql.COM_STMT_PREPARE}, f.insert.Query(q.sql)...)); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (f *filler) describeQuery(q *insertQuery) ([]queryColumn, error) {
 }
 
 // each calls f with each packet of an answer that the client does not see.
-func (s *filler) each(as wire.Shape, f func(payload []byte)) error {
+func (s *queryFiller) each(as wire.Shape, f func(payload []byte)) error {
 	before := s.answer
 	s.startAnswer(as)
 	var failed error
@@ -108,7 +108,7 @@ func (s *filler) each(as wire.Shape, f func(payload []byte)) error {
 
 // checkQueryTypes refuses a query of which a value would change, by the types of
 // its columns.
-func (f *filler) checkQueryTypes(q *insertQuery) error {
+func (f *queryFiller) checkQueryTypes(q *insertQuery) error {
 	if !f.insert.HasOwn() && (f.mariaDB && f.insert.IsUnion() || !f.mariaDB && !f.insert.Averages() && !f.insert.ReadsVariables()) {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (f *filler) checkQueryTypes(q *insertQuery) error {
 // losesDigits reports whether a column's values may have digits that its declared
 // type has not: MariaDB's quotients and averages, and its DOUBLEs of so many
 // decimals; on MySQL user variables are DECIMAL with 30 of them.
-func (f *filler) losesDigits(c queryColumn) bool {
+func (f *queryFiller) losesDigits(c queryColumn) bool {
 	const notFixed = 31
 	switch {
 	case !c.computed, isCast(c.name):
@@ -178,7 +178,7 @@ func isCast(name string) bool {
 
 // keepsRows reports whether the server keeps the query's rows in a temporary table
 // before they are numbered.
-func (s *filler) keepsRows(q *insertQuery) (kept bool, err error) {
+func (s *queryFiller) keepsRows(q *insertQuery) (kept bool, err error) {
 	f := parser.QueryFill{First: 1, Block: 1, CountFirst: !q.fill.binding.Transactional}
 	if !s.insert.Merges(f) {
 		return true, nil
@@ -231,7 +231,7 @@ func (c queryColumn) notNumeric() string {
 // checkQueryParams refuses values that servers do not keep in a query which stands
 // in another: a parameter there is text of the connection's character set, on MySQL
 // a VARCHAR. What is no such text is changed, and what is longer is cut.
-func (f *filler) checkQueryParams(q *insertQuery) error {
+func (f *queryFiller) checkQueryParams(q *insertQuery) error {
 	const longest = 65535
 	unicode := strings.HasPrefix(f.state.mode.Charset.String(), "utf8")
 	for i := range q.params[:min(len(q.params), f.insert.QueryParams())] {

@@ -12,7 +12,7 @@ import (
 
 // refuseWrites refuses a statement that writes to a sequenced table in a form
 // that cannot be filled.
-func (f *filler) refuseWrites(form string, sql []byte) error {
+func (f *statementReader) refuseWrites(form string, sql []byte) error {
 	if !f.state.environmentKnown && f.writesElsewhere(sql, false) {
 		return nil
 	}
@@ -41,7 +41,7 @@ var errNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 
 // refuseDynamicSQL is refuseWrites for a statement that may make another one of
 // literals, which have to be plain.
-func (f *filler) refuseDynamicSQL(form string, sql []byte) error {
+func (f *statementReader) refuseDynamicSQL(form string, sql []byte) error {
 	if !parser.MayPrepare(sql) {
 		return f.refuseWrites(form, sql)
 	}
@@ -68,7 +68,7 @@ func (f *filler) refuseDynamicSQL(form string, sql []byte) error {
 
 // refuseBehindRoutines refuses a text of stored programs, whose bodies are the
 // server's own, and of statements behind them that may write to a sequenced table.
-func (f *filler) refuseBehindRoutines(sql []byte) error {
+func (f *statementReader) refuseBehindRoutines(sql []byte) error {
 	if err := f.know(); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (f *filler) refuseBehindRoutines(sql []byte) error {
 
 // refuseBeside refuses a text with a compound statement, within or behind which a
 // row may be written to a sequenced table, or to one that a USE in it decides.
-func (f *filler) refuseBeside(sql []byte) error {
+func (f *statementReader) refuseBeside(sql []byte) error {
 	hidden, err := f.hidesDatabase(sql)
 	if err != nil {
 		return err

@@ -1,9 +1,15 @@
 package proxy
 
-import "github.com/seqgate/seqgate/proxy/wire"
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
+)
 
 // relay passes the backend's answer on as it comes.
-func (x *executor) relay(as wire.Shape) error {
+func (x *relayer) relay(as wire.Shape) error {
 	x.sent = true
 	if x.owner.inTransactionWithout(x.serverConn) {
 		return x.relayNumbered(as)
@@ -13,7 +19,7 @@ func (x *executor) relay(as wire.Shape) error {
 }
 
 // relayRest passes on what is left of an answer.
-func (x *executor) relayRest() error {
+func (x *relayer) relayRest() error {
 	passed := 0
 	for !x.answer.Done() {
 		n := x.answer.Scan(x.back.Unread())
@@ -45,4 +51,123 @@ func (x *executor) relayRest() error {
 		x.endAnswer()
 	}
 	return nil
+}
+
+// relayComposed passes on the answer to a command that seqgate made. Where that took
+// another number of packets than the client's, the answer's numbers are not those
+// that the client awaits.
+func (x *relayer) relayComposed(as wire.Shape) error {
+	x.sent = !x.out.more
+	if err := x.back.Need(wire.HeaderSize); err == nil && x.back.Unread()[wire.HeaderSize-1] != x.out.sequence {
+		return x.relayNumbered(as)
+	}
+	if x.out.parts {
+		return x.relayPart()
+	}
+	return x.relay(as)
+}
+
+// relayResult passes on the answer to a text, or to a part of one.
+func (x *relayer) relayResult() error {
+	switch {
+	case x.out.parts:
+		return x.relayPart()
+	case x.out.composed:
+		return x.relayComposed(wire.ShapeResults)
+	}
+	return x.relay(wire.ShapeResults)
+}
+
+// pass relays a command and its answer unseen.
+func (x *relayer) pass(as wire.Shape) error {
+	if err := x.forward(); err != nil {
+		return err
+	}
+	return x.relay(as)
+}
+
+// letGo drops memory that a large statement took, at its end.
+func (x *relayer) letGo() {
+	if cap(x.scratch) > maxScratch {
+		x.scratch = nil
+	}
+	if cap(x.packet) > maxScratch {
+		x.packet = nil
+	}
+	if cap(x.slots) > maxSlots {
+		x.slots = nil
+	}
+	if cap(x.idsAt) > maxSlots {
+		x.idsAt = nil
+	}
+	x.insert.LetGo()
+}
+
+// leavesProtocol is a command of a server's plugin. Where it is refused, as on
+// nearly every server, that is the answer. A server that accepts it goes on in
+// a protocol of the plugin's own, in which seqgate would be blind.
+func (x *relayer) leavesProtocol() error {
+	if err := x.forward(); err != nil {
+		return err
+	}
+	if err := x.drop(wire.ShapeSingle); err != nil {
+		return err
+	}
+	text := "seqgate does not relay the protocols of cloning and group replication; connect to the server itself for them"
+	err := x.reply(wire.AppendError(nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, text)))
+	return errors.Join(&frontError{errors.New(text)}, err)
+}
+
+// setOption is COM_SET_OPTION, which turns multiple statements in one text on
+// and off.
+func (x *relayer) setOption() error {
+	body, err := x.takeCommand()
+	if err != nil {
+		return err
+	}
+	if err := x.send(append([]byte{mysql.COM_SET_OPTION}, body...)); err != nil {
+		return err
+	}
+	if err := x.relay(wire.ShapeSingle); err != nil || x.answer.Failed || len(body) < 2 {
+		return err
+	}
+	const on, off = 0, 1
+	switch binary.LittleEndian.Uint16(body) {
+	case on:
+		x.capabilities |= uint64(mysql.CLIENT_MULTI_STATEMENTS)
+	case off:
+		x.capabilities &^= uint64(mysql.CLIENT_MULTI_STATEMENTS)
+	}
+	return nil
+}
+
+// frontPacket reads a statement whole, without taking it. One of 16 MiB or more is
+// bounded by what its server takes, and is taken: its size is 0.
+func (x *relayer) frontPacket() (payload []byte, size int, err error) {
+	length, _, err := x.front.Header()
+	if err != nil {
+		return nil, 0, &frontError{err}
+	}
+	if length < wire.MaxPayload {
+		return x.packetUpTo(wire.MaxPayload)
+	}
+	payload, sequence, err := x.front.TakeLong(x.srv.statementLimit(x.ctx, x.keyspace))
+	if err != nil {
+		return nil, 0, frontFailure(err)
+	}
+	x.out.sequence = sequence + 1
+	return payload, 0, nil
+}
+
+// refuseSilent takes such a command, which MySQL answers with an error and MariaDB does
+// not. Passed on, that answer would be taken for the next command's.
+func (x *relayer) refuseSilent() error {
+	if _, err := x.takeCommand(); err != nil {
+		return err
+	}
+	if x.mariaDB {
+		x.out.silent = true
+		return nil
+	}
+	return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
 }

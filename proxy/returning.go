@@ -15,7 +15,7 @@ func (c *serverConn) answersRows() bool {
 }
 
 // relayReturning passes on the rows that a statement with ids of its own returns.
-func (x *executor) relayReturning(p *fillPlan, t catalog.TableName) error {
+func (x *insertRunner) relayReturning(p *fillPlan, t catalog.TableName) error {
 	err := x.relayComposed(wire.ShapeResults)
 	switch {
 	case err == nil && x.answer.Failed:
@@ -32,7 +32,7 @@ func (x *executor) relayReturning(p *fillPlan, t catalog.TableName) error {
 // insert id nor how many rows were inserted; LAST_INSERT_ID() has to be native
 // afterwards. MariaDB sends a row once it is written, so that an error may come
 // behind some.
-func (x *executor) settleReturning(p *fillPlan, t catalog.TableName) error {
+func (x *insertRunner) settleReturning(p *fillPlan, t catalog.TableName) error {
 	if err := x.relayReturning(p, t); err != nil {
 		return err
 	}

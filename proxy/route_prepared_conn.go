@@ -53,33 +53,6 @@ func (r *statementRouter) readsAlike(st *routedStmt) error {
 	return nil
 }
 
-// prepareQuietly prepares a statement that the client has prepared before, on another
-// connection.
-func (x *executor) prepareQuietly(text []byte) (*statement, error) {
-	st, filled, _, err := x.planPrepareText(text)
-	if err != nil {
-		return nil, err
-	}
-	if st.next != nil {
-		st.params = st.next.params()
-		return st, nil
-	}
-	own := 0 // of its parameters that are seqgate's
-	if st.calls != nil {
-		text, own = st.calls.text, len(st.calls.own())
-	}
-	ok, err := x.prepareBackend(text)
-	if err != nil {
-		return nil, err
-	}
-	st.id, st.params, st.columns = ok.id, ok.params-own, ok.columns
-	if filled != nil {
-		ok, err = x.prepareBackend(filled)
-		st.filled = ok.id
-	}
-	return st, ignoreRefusal(err) // of the second: its execution tells
-}
-
 // sendAhead passes on the values that the client has sent ahead of an execution.
 func (l *shardStmt) sendAhead(long map[uint16][]byte) error {
 	for i, value := range long {

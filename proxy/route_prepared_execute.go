@@ -233,23 +233,6 @@ func (r *statementRouter) executeOn(k *catalog.Keyspace, st *routedStmt, payload
 // relayed reports whether an execution is only passed on.
 func (st *statement) relayed() bool { return st.next == nil && st.calls == nil && !st.writes }
 
-// executeRelayed passes an execution on, and its answer.
-func (x *executor) executeRelayed(st *statement, payload []byte, size int) error {
-	as := executeShape(payload)
-	x.left = nil
-	err := x.before(st.effect)
-	if err == nil {
-		err = x.passPacket(payload, size)
-	}
-	x.front.Skip(size)
-	if err != nil {
-		return err
-	}
-	err = x.relayComposed(as)
-	x.after(st.effect)
-	return err
-}
-
 // executeAsText executes a statement by its text, with its values as literals.
 func (r *statementRouter) executeAsText(st *routedStmt, size int) error {
 	text, err := r.boundText(st)

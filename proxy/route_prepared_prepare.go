@@ -8,7 +8,6 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/route"
-	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // prepare deals with a COM_STMT_PREPARE: a server prepares the text, and its answer
@@ -199,30 +198,4 @@ func (r *statementRouter) prepareOn(conn *executor, st *routedStmt) (accepted bo
 	}
 	st.conns = append(st.conns, shardStmt{conn: conn, conns: &r.conns, backend: conn.backend, stmt: own})
 	return true, nil
-}
-
-// prepareAsIs prepares a statement of which the server runs none of the executions,
-// and answers the client. own is nil when it was not accepted.
-func (x *executor) prepareAsIs(payload []byte) (own *statement, err error) {
-	if err := x.send(payload); err != nil {
-		return nil, err
-	}
-	if ok, accepted, err := x.peekPrepared(); err != nil || accepted && ok.columns > 0 {
-		if err == nil {
-			err = x.drop(wire.ShapePrepare)
-		}
-		if err == nil {
-			err = x.sendClose(ok.id)
-		}
-		if err == nil {
-			err = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
-				"seqgate does not support rows as the answer to this prepared statement in front of sharded keyspaces; leave RETURNING away, or connect to one shard")
-		}
-		return nil, err
-	}
-	own = &statement{}
-	if accepted, err := x.relayPrepare(own); err != nil || !accepted {
-		return nil, err
-	}
-	return own, nil
 }

@@ -126,13 +126,3 @@ func (r *sessionRouter) connForSet(sql []byte, m parser.Mode) (*executor, []byte
 	sql, err = r.replaceSession(conn, sql, &found)
 	return conn, sql, err
 }
-
-// transactionVariables are those that SET SESSION TRANSACTION sets.
-func (x *executor) transactionVariables() []parser.Assignment {
-	prefix := "transaction_"
-	if x.mariaDB {
-		prefix = "tx_"
-	}
-	return []parser.Assignment{{Scope: parser.SetSessionVariable, Name: prefix + "isolation"},
-		{Scope: parser.SetSessionVariable, Name: prefix + "read_only"}}
-}

@@ -100,7 +100,7 @@ func (q *scattered) merge() error {
 // pass gives the client the merged result.
 func (q *scattered) pass(merged *merge.Rows, columns [][]byte) error {
 	s := q.router.s
-	out := newAnswerWriter(s.executor)
+	out := newAnswerWriter(&s.relayer)
 	out.define(columns, q.end())
 	for {
 		row, err := merged.Next()

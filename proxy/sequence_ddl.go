@@ -174,7 +174,7 @@ func (d *commandStatement) firstFree(t parser.Table) (free int64, err error) {
 }
 
 // judge has the server say whether the client may run a statement, which does not run.
-func (x *executor) judge(text string) error {
+func (x *commandRunner) judge(text string) error {
 	if err := x.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return err
 	}

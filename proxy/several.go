@@ -12,7 +12,7 @@ import (
 
 // queryParts deals with a text of several statements. Where one of them may need
 // seqgate they are sent one by one, and their results told as one answer.
-func (x *executor) queryParts(payload []byte, begin, size int) error {
+func (x *textRunner) queryParts(payload []byte, begin, size int) error {
 	x.noteKind(meter.Several)
 	split, err := x.mustSplit(payload[begin:])
 	if err == nil {
@@ -43,7 +43,7 @@ func (x *executor) queryParts(payload []byte, begin, size int) error {
 
 // runParts runs the statements of a text one by one, up to the first that fails
 // or that changes how the text after it reads; what is left is returned.
-func (x *executor) runParts(attributes, text []byte) (rest []byte, err error) {
+func (x *textRunner) runParts(attributes, text []byte) (rest []byte, err error) {
 	spans, err := x.split(text)
 	if len(spans) == 0 {
 		return nil, err
@@ -62,7 +62,7 @@ func (x *executor) runParts(attributes, text []byte) (rest []byte, err error) {
 // runBeforeCompound runs the statements before one that cannot be taken apart,
 // and then sends that with all after it as it came: a compound body is the
 // server's own.
-func (x *executor) runBeforeCompound(attributes, text []byte, spans []parser.Span) error {
+func (x *textRunner) runBeforeCompound(attributes, text []byte, spans []parser.Span) error {
 	compound := text[spans[len(spans)-1].Start:]
 	if _, err := x.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || x.answer.Failed {
 		return err
@@ -85,7 +85,7 @@ func (x *executor) runBeforeCompound(attributes, text []byte, spans []parser.Spa
 
 // runAll runs statements one by one, up to the first that fails. More are to
 // follow when rest is not empty; it is returned unless a statement failed.
-func (x *executor) runAll(attributes, text []byte, spans []parser.Span, rest []byte) ([]byte, error) {
+func (x *textRunner) runAll(attributes, text []byte, spans []parser.Span, rest []byte) ([]byte, error) {
 	for i, span := range spans {
 		x.out.more = i < len(spans)-1 || len(rest) > 0
 		x.out.part, x.out.rest = text[span.Start:span.End], text[span.End:]
@@ -101,7 +101,7 @@ func (x *executor) runAll(attributes, text []byte, spans []parser.Span, rest []b
 
 // queryPart deals with one statement of several. attributes stands before each
 // text.
-func (x *executor) queryPart(attributes, sql []byte) error {
+func (x *textRunner) queryPart(attributes, sql []byte) error {
 	x.answer.Failed = false
 	if parser.MayCall(sql) {
 		p, err := x.planCallsText(sql)
@@ -144,7 +144,7 @@ func sameReason(a, b error) bool {
 
 // mustSplit reports whether a statement of a text may need seqgate, so that the
 // text cannot go to the server as it is.
-func (f *filler) mustSplit(sql []byte) (bool, error) {
+func (f *insertPlanner) mustSplit(sql []byte) (bool, error) {
 	calls := parser.MayCall(sql)
 	if !calls && (!mayNeedSeqgate(sql) && !f.executesNamed(sql) || !changesWhatFollows(sql) && f.writesElsewhere(sql, false)) {
 		return false, nil

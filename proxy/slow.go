@@ -66,7 +66,7 @@ func isStatement(code byte) bool {
 }
 
 // digest gives the command under way without its values.
-func (x *executor) digest() string {
+func (x *relayer) digest() string {
 	switch x.lastCommand {
 	case mysql.COM_QUERY, mysql.COM_STMT_PREPARE:
 		return x.digestOf(x.slow.text)

@@ -12,7 +12,7 @@ import (
 )
 
 // planExecuteSQL plans SQL's EXECUTE.
-func (x *executor) planExecuteSQL(p plan, sql []byte) (plan, error) {
+func (x *textRunner) planExecuteSQL(p plan, sql []byte) (plan, error) {
 	if len(x.named) == 0 {
 		return p, nil
 	}
@@ -44,7 +44,7 @@ func cloneAll(list [][]byte) [][]byte {
 }
 
 // executeNamed executes an INSERT that SQL's PREPARE has prepared.
-func (x *executor) executeNamed(attributes []byte, st *namedStmt, using [][]byte) error {
+func (x *textRunner) executeNamed(attributes []byte, st *namedStmt, using [][]byte) error {
 	if err := x.knowLastID(); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func tooManyVariables(b *catalog.Binding) error {
 
 // executeImmediate runs MariaDB's EXECUTE IMMEDIATE of an INSERT, which is in
 // s.insert: the text that is prepared gets the ids.
-func (x *executor) executeImmediate(attributes []byte, st *statement, command, text []byte, using [][]byte) error {
+func (x *textRunner) executeImmediate(attributes []byte, st *statement, command, text []byte, using [][]byte) error {
 	if err := x.knowLastID(); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (st *namedStmt) filledName() string { return st.server + "_filled" }
 
 // planDynamicSQL plans MariaDB's EXECUTE IMMEDIATE, and refuses all else that carries
 // an INSERT into a sequenced table within it.
-func (x *executor) planDynamicSQL(p plan, sql []byte) (plan, error) {
+func (x *textRunner) planDynamicSQL(p plan, sql []byte) (plan, error) {
 	const form = "an INSERT inside another statement"
 	if err := x.refuseDuality(sql); err != nil {
 		return p, err
@@ -53,7 +53,7 @@ func (x *executor) planDynamicSQL(p plan, sql []byte) (plan, error) {
 }
 
 // planPrepareSQL plans SQL's PREPARE.
-func (x *executor) planPrepareSQL(p plan, sql []byte) (plan, error) {
+func (x *textRunner) planPrepareSQL(p plan, sql []byte) (plan, error) {
 	src, text, st, filled, err := x.judgePrepare("an INSERT in SQL's PREPARE", sql, parser.ParsePrepare)
 	if err != nil {
 		return p, err
@@ -80,7 +80,7 @@ func (x *executor) planPrepareSQL(p plan, sql []byte) (plan, error) {
 
 // judgePrepare reads what PREPARE or EXECUTE IMMEDIATE prepares, and plans it as
 // COM_STMT_PREPARE's. st is nil when it can be nothing that needs seqgate.
-func (x *executor) judgePrepare(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
+func (x *textRunner) judgePrepare(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
 	src parser.PrepareStmt, text []byte, st *statement, filled []byte, err error,
 ) {
 	if err := x.refuseDuality(sql); err != nil {
@@ -207,7 +207,7 @@ func (c *serverConn) checkReading(text []byte, exact bool, b *catalog.Binding) e
 
 // prepareNamed prepares an INSERT into a sequenced table. raw is the client's name
 // for it, as it was written: what it stood for is gone, as it is natively.
-func (x *executor) prepareNamed(attributes []byte, name string, raw []byte, st *namedStmt, text, filled []byte) error {
+func (x *textRunner) prepareNamed(attributes []byte, name string, raw []byte, st *namedStmt, text, filled []byte) error {
 	if err := x.forgetNamed(name); err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (x *executor) prepareNamed(attributes []byte, name string, raw []byte, st *
 
 // prepareOther passes a PREPARE on: of an INSERT into a table without a sequence,
 // which may get one, or of a name that stood for such a statement so far.
-func (x *executor) prepareOther(attributes []byte, name string, st *statement, command []byte) error {
+func (x *textRunner) prepareOther(attributes []byte, name string, st *statement, command []byte) error {
 	if err := x.forgetNamed(name); err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func ignoreRefusal(err error) error {
 }
 
 // planDeallocate plans DEALLOCATE PREPARE.
-func (x *executor) planDeallocate(p plan, sql []byte) (plan, error) {
+func (x *textRunner) planDeallocate(p plan, sql []byte) (plan, error) {
 	if len(x.named) == 0 {
 		return p, nil
 	}
@@ -294,7 +294,7 @@ func (x *executor) planDeallocate(p plan, sql []byte) (plan, error) {
 }
 
 // deallocateNamed answers with what the server says of one of the statements.
-func (x *executor) deallocateNamed(attributes []byte, name string, st *namedStmt) error {
+func (x *textRunner) deallocateNamed(attributes []byte, name string, st *namedStmt) error {
 	delete(x.named, name)
 	if st.twin {
 		if err := x.deallocate(st.filledName()); err != nil {

@@ -232,24 +232,6 @@ func effectOfSet(sql []byte) effect {
 	return e
 }
 
-// before prepares the backend session for a statement with this effect.
-func (f *filler) before(e effect) error {
-	f.owner.noteKnown()
-	switch {
-	case e&mayLook == 0 || !f.state.restore:
-		return nil
-	case e&readsRowCount != 0: // prepared; in a text withLeft has put it in its place
-		row, err := f.queryRow("SELECT "+bytesOf("ROW_COUNT()")+" LIMIT 1", 1)
-		if err != nil {
-			return err
-		}
-		if row[0] == "-1" {
-			return f.restoreBy("SELECT")
-		}
-	}
-	return f.restoreLastID()
-}
-
 // after forgets what a statement with this effect may have changed.
 func (c *serverConn) after(e effect) {
 	if c.unfilled != nil {

@@ -105,7 +105,7 @@ func (c *clientConn) noteError(code uint16) {
 }
 
 // keepKind keeps the kind of a statement that was prepared under this id.
-func (x *executor) keepKind(id uint32) {
+func (x *relayer) keepKind(id uint32) {
 	t := &x.statistics
 	if t.planned == meter.None || x.clientStatementID != 0 { // those of a routed session have other ids
 		return

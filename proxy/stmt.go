@@ -3,7 +3,6 @@ package proxy
 import (
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -84,64 +83,6 @@ func (x *executor) preparePacket(payload []byte, size int) (st *statement, err e
 		return nil, err
 	}
 	return st, nil
-}
-
-// planPrepare judges the text of a statement to prepare. filled is the second
-// text to prepare, nil for none.
-func (x *executor) planPrepare(sql []byte) (st *statement, filled []byte, err error) {
-	if parser.MayCall(sql) {
-		if st, filled, err = x.planPrepareCalls(sql); st != nil || err != nil {
-			return st, filled, err
-		}
-	}
-	return x.planPrepared(sql)
-}
-
-// planPrepared is planPrepare for a text without calls of sequences.
-func (x *executor) planPrepared(sql []byte) (st *statement, filled []byte, err error) {
-	kind := parser.Sniff(sql)
-	x.noteKind(kindOf(kind))
-	st = &statement{effect: x.effectOf(kind, sql)}
-	if kind == parser.Select && parser.SniffCommand(sql) == parser.SelectDecode {
-		st, err = x.planPrepareDecode(sql)
-		return st, nil, err
-	}
-	if kind == parser.Kill || kind == parser.Select {
-		return st, nil, nil // executed, it is the server's, with the server's ids
-	}
-	if kind != parser.Insert && kind != parser.Replace {
-		p, err := x.plan(sql)
-		switch p.kind {
-		case planNext:
-			st.next = &p.next
-		case planCommand:
-			return st, nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as both servers say
-		}
-		return st, nil, err
-	}
-	st.writes = true
-	p, err := x.planInsert(plan{effect: st.effect}, sql, true)
-	st.schema, st.table = x.insertSchema(), x.insert.Table
-	if err != nil || p.fill.binding == nil {
-		return st, nil, err
-	}
-	if p.fill.binding.Ticket {
-		if err := x.checkTicket(&p.fill); err != nil {
-			return nil, nil, err
-		}
-		p.kind = planTicket
-	}
-	st.fill, st.slots = &p.fill, slices.Clone(x.slots)
-	st.ascii = parser.IsASCII(sql)
-	st.mode, st.listed = x.state.mode, x.insert.HasColumns && len(x.insert.Columns) > 0
-	switch p.kind {
-	case planFill:
-		st.fill.repeatable = x.repeats(sql, &p.fill)
-		filled = x.parameterText(sql, &p.fill)
-	case planQuery:
-		st.query, st.database = slices.Clone(sql), x.state.database
-	}
-	return st, filled, nil
 }
 
 // parameterText gives the statement with a parameter in the place of each id
@@ -360,4 +301,57 @@ func (x *executor) resetStmt() error {
 	}
 	x.out.silent = true
 	return x.resetBackend(st.filled)
+}
+
+// prepareQuietly prepares a statement that the client has prepared before, on another
+// connection.
+func (x *executor) prepareQuietly(text []byte) (*statement, error) {
+	st, filled, _, err := x.planPrepareText(text)
+	if err != nil {
+		return nil, err
+	}
+	if st.next != nil {
+		st.params = st.next.params()
+		return st, nil
+	}
+	own := 0 // of its parameters that are seqgate's
+	if st.calls != nil {
+		text, own = st.calls.text, len(st.calls.own())
+	}
+	ok, err := x.prepareBackend(text)
+	if err != nil {
+		return nil, err
+	}
+	st.id, st.params, st.columns = ok.id, ok.params-own, ok.columns
+	if filled != nil {
+		ok, err = x.prepareBackend(filled)
+		st.filled = ok.id
+	}
+	return st, ignoreRefusal(err) // of the second: its execution tells
+}
+
+// prepareAsIs prepares a statement of which the server runs none of the executions,
+// and answers the client. own is nil when it was not accepted.
+func (x *executor) prepareAsIs(payload []byte) (own *statement, err error) {
+	if err := x.send(payload); err != nil {
+		return nil, err
+	}
+	if ok, accepted, err := x.peekPrepared(); err != nil || accepted && ok.columns > 0 {
+		if err == nil {
+			err = x.drop(wire.ShapePrepare)
+		}
+		if err == nil {
+			err = x.sendClose(ok.id)
+		}
+		if err == nil {
+			err = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+				"seqgate does not support rows as the answer to this prepared statement in front of sharded keyspaces; leave RETURNING away, or connect to one shard")
+		}
+		return nil, err
+	}
+	own = &statement{}
+	if accepted, err := x.relayPrepare(own); err != nil || !accepted {
+		return nil, err
+	}
+	return own, nil
 }

@@ -27,7 +27,7 @@ type idVariables struct {
 // variablesOf finds the user variables that are ids in the INSERT in s.insert. Those
 // of a text are judged at once, and it is reported whether there are any; those of a
 // prepared statement are given, nil for none.
-func (f *filler) variablesOf(sql []byte, b *catalog.Binding, prepared bool) (judged bool, bound *idVariables, err error) {
+func (f *statementReader) variablesOf(sql []byte, b *catalog.Binding, prepared bool) (judged bool, bound *idVariables, err error) {
 	if b.Approximate {
 		return false, nil, nil // they are refused: ROUND takes a half for 1
 	}
@@ -41,7 +41,7 @@ func (f *filler) variablesOf(sql []byte, b *catalog.Binding, prepared bool) (jud
 
 // findVariables notes the rows of the INSERT in s.insert whose ids are user
 // variables, nil for none, and makes parameters of them in s.slots.
-func (f *filler) findVariables(sql []byte, b *catalog.Binding) (*idVariables, error) {
+func (f *statementReader) findVariables(sql []byte, b *catalog.Binding) (*idVariables, error) {
 	var v idVariables
 	for row := range f.slots {
 		slot := &f.slots[row]
@@ -99,7 +99,7 @@ func (v *idVariables) index(i int) int {
 
 // withVariables gives the parameters of an execution, with what the variables hold
 // now among them.
-func (f *filler) withVariables(st *statement, params []wire.Param) ([]wire.Param, error) {
+func (f *statementReader) withVariables(st *statement, params []wire.Param) ([]wire.Param, error) {
 	if st.fill.bound == nil {
 		return params, nil
 	}
@@ -125,7 +125,7 @@ func variableParam(held string) wire.Param {
 
 // usingVariables gives the values of an EXECUTE in SQL, with copies of the variables
 // among them.
-func (f *filler) usingVariables(st *statement, using [][]byte) ([][]byte, error) {
+func (f *statementReader) usingVariables(st *statement, using [][]byte) ([][]byte, error) {
 	if st.fill.bound == nil {
 		return using, nil
 	}

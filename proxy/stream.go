@@ -17,7 +17,7 @@ const (
 // stream is COM_BINLOG_DUMP or COM_BINLOG_DUMP_GTID: a replica reads the server's
 // binary log, often without end. It is followed event by event, so that a command
 // behind its end is looked at as any other.
-func (x *executor) stream() error {
+func (x *relayer) stream() error {
 	if err := x.forward(); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (x *executor) stream() error {
 // passAcks passes on what a replica says during a stream. It ends before the
 // client's next command, which has to wait for the end of the stream, and with
 // the client, which ends the stream.
-func (x *executor) passAcks() error {
+func (x *relayer) passAcks() error {
 	for !x.srv.draining.Load() {
 		length, _, err := x.front.Await()
 		if errors.Is(err, wire.ErrInterrupted) && !x.front.Halted.Load() {

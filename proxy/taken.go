@@ -43,13 +43,13 @@ func (p *fillPlan) learnsTaken() bool {
 
 // repeats reports whether the statement in s.insert, with this text, may be run twice
 // without anybody seeing it, when the first run was undone.
-func (f *filler) repeats(sql []byte, p *fillPlan) bool {
+func (f *insertWriter) repeats(sql []byte, p *fillPlan) bool {
 	return p.binding.Transactional && !p.ignore && !p.upsert && !p.replace && !p.fromQuery && !p.returning && !p.variables && p.bound == nil &&
 		!p.readsLastID && bytes.IndexByte(sql, '@') < 0 && !readsDiagnostics(sql) && callsPlainly(sql, f.insert.Table)
 }
 
 // repeatsSent reports whether the statement that was sent may be sent again.
-func (f *filler) repeatsSent(p *fillPlan) bool {
+func (f *insertWriter) repeatsSent(p *fillPlan) bool {
 	switch {
 	case p.highest > 0:
 		return false // one of its own ids may be the one
@@ -119,7 +119,7 @@ func isWordByte(c byte) bool {
 // repeatTaken deals with the answer to a filled statement: where it says that one of the
 // ids is in the table already, the statement is sent again once, and its new answer is
 // given.
-func (x *executor) repeatTaken(p *fillPlan, t catalog.TableName, ok wire.OK, err error) (wire.OK, error) {
+func (x *insertRunner) repeatTaken(p *fillPlan, t catalog.TableName, ok wire.OK, err error) (wire.OK, error) {
 	if err != nil && !x.skipTaken(p, t, err) || err == nil && !x.mayBeTaken(p, t, ok) {
 		return ok, err
 	}
@@ -137,7 +137,7 @@ func (x *executor) repeatTaken(p *fillPlan, t catalog.TableName, ok wire.OK, err
 
 // skipTaken skips ids that are in the table, if a server's error says that one of the
 // statement's is. It reports whether that was so.
-func (f *filler) skipTaken(p *fillPlan, t catalog.TableName, err error) bool {
+func (f *insertWriter) skipTaken(p *fillPlan, t catalog.TableName, err error) bool {
 	var refused *wire.ServerError
 	if !p.learnsTaken() || !errors.As(err, &refused) || refused.Code() != mysql.ER_DUP_ENTRY && refused.Code() != mysql.ER_DUP_ENTRY_WITH_KEY_NAME {
 		return false
@@ -152,7 +152,7 @@ func (f *filler) skipTaken(p *fillPlan, t catalog.TableName, err error) bool {
 
 // mayBeTaken looks after a statement that succeeded, but left rows out or changed others,
 // where no error tells whether that was because of its ids. It skips only.
-func (f *filler) mayBeTaken(p *fillPlan, t catalog.TableName, ok wire.OK) bool {
+func (f *insertWriter) mayBeTaken(p *fillPlan, t catalog.TableName, ok wire.OK) bool {
 	if !p.learnsTaken() || !p.leftOut(ok) {
 		return false
 	}
@@ -183,7 +183,7 @@ func (p *fillPlan) leftOut(ok wire.OK) bool {
 // skipStored has the sequence skip the ids in memory up to the largest of those from one
 // on that is in the table. It reports false when there is none, or it could not be asked
 // in time.
-func (f *filler) skipStored(p *fillPlan, t catalog.TableName, from int64) bool {
+func (f *insertWriter) skipStored(p *fillPlan, t catalog.TableName, from int64) bool {
 	timer := time.NewTimer(lookLimit)
 	defer timer.Stop()
 	select {
@@ -195,7 +195,7 @@ func (f *filler) skipStored(p *fillPlan, t catalog.TableName, from int64) bool {
 }
 
 // look is skipStored for who does not wait. from is 0 for the ids in memory alone.
-func (f *filler) look(p *fillPlan, t catalog.TableName, from int64) <-chan bool {
+func (f *insertWriter) look(p *fillPlan, t catalog.TableName, from int64) <-chan bool {
 	found := make(chan bool, 1)
 	b, last := p.binding, p.id(int(p.open)-1)
 	if from == 0 {
@@ -249,7 +249,7 @@ func (s *Server) skipStored(ctx context.Context, k *catalog.Keyspace, t catalog.
 
 // hasTriggers reports whether an INSERT into the table runs others, whose effects may
 // stay where the statement is undone.
-func (f *filler) hasTriggers(t catalog.TableName) bool {
+func (f *insertWriter) hasTriggers(t catalog.TableName) bool {
 	ctx, cancel := context.WithTimeout(f.ctx, lookLimit)
 	defer cancel()
 	var n int
@@ -282,7 +282,7 @@ func seesTriggers(ctx context.Context, db *sql.DB, schema string) bool {
 }
 
 // sendAgain sends the statement in s.scratch with other ids.
-func (f *filler) sendAgain(p *fillPlan) error {
+func (f *insertWriter) sendAgain(p *fillPlan) error {
 	old := *p
 	if err := f.takeBlock(p); err != nil {
 		return err
@@ -304,7 +304,7 @@ func (f *filler) sendAgain(p *fillPlan) error {
 
 // executeAgain sends the COM_STMT_EXECUTE in s.scratch with other ids, which are
 // parameters of 8 bytes.
-func (f *filler) executeAgain(p *fillPlan) error {
+func (f *insertWriter) executeAgain(p *fillPlan) error {
 	const header = 10
 	r := wire.ParamReader{Data: f.scratch[wire.HeaderSize:], At: header}
 	count := uint64(p.sentParams)

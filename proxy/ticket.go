@@ -25,7 +25,7 @@ const ticketAdvice = "a ticket table gives one id for each REPLACE or INSERT of 
 
 // planTicket makes an answer from memory of a planned INSERT or REPLACE, if its
 // table is a ticket table.
-func (f *filler) planTicket(p plan, err error) (plan, error) {
+func (f *insertPlanner) planTicket(p plan, err error) (plan, error) {
 	b := p.fill.binding
 	if err != nil || b == nil || !b.Ticket {
 		return p, err
@@ -38,7 +38,7 @@ func (f *filler) planTicket(p plan, err error) (plan, error) {
 }
 
 // checkTicket refuses what is no asking for one id.
-func (f *filler) checkTicket(p *fillPlan) error {
+func (f *insertPlanner) checkTicket(p *fillPlan) error {
 	form := ""
 	switch {
 	case p.fromQuery:
@@ -68,7 +68,7 @@ func (f *filler) checkTicket(p *fillPlan) error {
 
 // answerTicket gives an id as the server's OK packet does: a REPLACE of the row that
 // is always there counts as 2.
-func (x *executor) answerTicket(p *fillPlan) error {
+func (x *insertRunner) answerTicket(p *fillPlan) error {
 	id, err := x.next(p.binding, 1)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (x *executor) answerTicket(p *fillPlan) error {
 }
 
 // executeTicket executes a prepared INSERT or REPLACE, whatever its parameters are.
-func (x *executor) executeTicket(st *statement, payload []byte, size int) error {
+func (x *insertRunner) executeTicket(st *statement, payload []byte, size int) error {
 	p, bulk := *st.fill, payload[0] == comStmtBulkExecute
 	x.front.Skip(size)
 	if bulk {
@@ -99,7 +99,7 @@ var lastIDQuery = []byte("SELECT LAST_INSERT_ID()")
 
 // asksLastID reports whether a text is just SELECT LAST_INSERT_ID(), and the answer
 // known here and not to the backend.
-func (f *filler) asksLastID(sql []byte) bool {
+func (f *insertPlanner) asksLastID(sql []byte) bool {
 	if !f.state.restore || !f.state.lastIDKnown {
 		return false
 	}
@@ -108,7 +108,7 @@ func (f *filler) asksLastID(sql []byte) bool {
 }
 
 // planLastID answers SELECT LAST_INSERT_ID() as the server does.
-func (x *executor) planLastID(p plan, sql []byte) plan {
+func (x *insertRunner) planLastID(p plan, sql []byte) plan {
 	name := string(bytes.TrimLeft(bytes.TrimRight(parser.TrimEnd(sql), "; \n"), " \n")[len("SELECT "):])
 	p.command("SELECT LAST_INSERT_ID()")
 	p.effect = 0
@@ -116,7 +116,7 @@ func (x *executor) planLastID(p plan, sql []byte) plan {
 	return p
 }
 
-func (x *executor) answerLastID(name string) error {
+func (x *insertRunner) answerLastID(name string) error {
 	column := wire.IntegerColumn(name)
 	column.Unsigned, column.Length = true, 21
 	return x.replyRows([]wire.Column{column}, [][]string{{strconv.FormatUint(x.state.lastID, 10)}})

@@ -4,7 +4,7 @@ import "github.com/seqgate/seqgate/proxy/catalog"
 
 // tableBinding looks up how the ids of a table are made; nil when nothing is to be filled there. It asks nothing in the
 // client's session.
-func (f *filler) tableBinding(schema, table string) (*catalog.Binding, error) {
+func (f *statementReader) tableBinding(schema, table string) (*catalog.Binding, error) {
 	f.unfilled = nil
 	k, err := f.srv.catalog.Owner(f.ctx, f.keyspace, schema)
 	if err != nil {
@@ -43,4 +43,23 @@ func (c *serverConn) checkUnfilled() {
 		c.log.Warn("an INSERT passed without ids of its sequence: its table was made anew while seqgate took it for one without a sequence; look at its latest rows",
 			"table", e.Key.Schema+"."+e.Key.Table, "insert_id", c.answer.InsertID)
 	}
+}
+
+// binding looks up how a table's ids are made; nil when it has no sequence.
+func (f *statementReader) binding(schema, table string) (*catalog.Binding, error) {
+	if schema == "" {
+		schema = f.state.database
+	}
+	if schema == "" {
+		return nil, nil // the server answers 1046: no database selected
+	}
+	b, err := f.tableBinding(schema, table)
+	if f.temporary == nil || b == nil && err == nil {
+		return b, err
+	}
+	hidden, askErr := f.isTemporary(schema, table)
+	if hidden || askErr != nil {
+		return nil, askErr
+	}
+	return b, err
 }

@@ -14,7 +14,7 @@ import (
 // insertsElsewhere reports whether an INSERT or REPLACE can only write to tables
 // without a sequence, whatever the session's settings are. s.insert has its table
 // then, if prepared: later executions look it up again.
-func (f *filler) insertsElsewhere(sql []byte, prepared bool) bool {
+func (f *statementReader) insertsElsewhere(sql []byte, prepared bool) bool {
 	if f.insert.ParsePlainTarget(sql, f.mariaDB) {
 		return !f.mayBeSequenced(f.insert.Schema, f.insert.Table)
 	}
@@ -24,7 +24,7 @@ func (f *filler) insertsElsewhere(sql []byte, prepared bool) bool {
 // planUnlisted plans an INSERT or REPLACE that has no value for the id and reads
 // alike in every session: its ids are the same whatever the session's settings.
 // It reports false for any other; s.insert has the table.
-func (f *filler) planUnlisted(p *plan, sql []byte) bool {
+func (f *statementReader) planUnlisted(p *plan, sql []byte) bool {
 	if !f.state.lastIDKnown || f.state.ids.unknown || f.temporary != nil || !parser.Plain(sql) || f.insert.Schema == "" && !f.learnDatabase() {
 		return false
 	}
@@ -56,7 +56,7 @@ const maxTables = 16
 // writesElsewhere reports whether a text can only write to tables without a
 // sequence, of all that it may name in any reading. One that is known to write
 // names a table: with none found, it was not understood.
-func (f *filler) writesElsewhere(sql []byte, writes bool) bool {
+func (f *statementReader) writesElsewhere(sql []byte, writes bool) bool {
 	tables, ok := parser.Writes(nil, sql, f.state.mode)
 	if !ok || len(tables) > maxTables || writes && len(tables) == 0 {
 		return false
@@ -71,7 +71,7 @@ func (f *filler) writesElsewhere(sql []byte, writes bool) bool {
 
 // mayBeSequenced reports whether a table has a sequence, as far as that can be
 // told. It asks nothing in the client's session.
-func (f *filler) mayBeSequenced(schema, table string) bool {
+func (f *statementReader) mayBeSequenced(schema, table string) bool {
 	if schema == "" && !f.learnDatabase() {
 		return true
 	}
@@ -87,7 +87,7 @@ func (f *filler) mayBeSequenced(schema, table string) bool {
 
 // preparesElsewhere is writesElsewhere for the statement that SQL's PREPARE and the
 // like make of literals.
-func (f *filler) preparesElsewhere(sql []byte) bool {
+func (f *statementReader) preparesElsewhere(sql []byte) bool {
 	readings := parser.Readings(sql, f.mariaDB)
 	for _, m := range readings {
 		if text, ok := parser.Literals(sql, m); !ok || !f.writesElsewhere(text, false) {
@@ -100,3 +100,17 @@ func (f *filler) preparesElsewhere(sql []byte) bool {
 // isPlainName reports whether a name that the client wrote is known without its
 // character set.
 func isPlainName(name string) bool { return parser.Plain([]byte(name)) }
+
+// effectOfFill: only a statement that uses LAST_INSERT_ID() itself looks at it. Ids that are no numbers leave it alone,
+// but another column of the table may not.
+func (f *statementReader) effectOfFill(p *fillPlan) effect {
+	switch {
+	case p.wrap:
+		return 0
+	case p.binding.Form != 0 && p.binding.Counts:
+		return mayLook | mayChangeLastID
+	case p.binding.Form != 0:
+		return effectOfExplicit(&f.insert)
+	}
+	return mayLook
+}

@@ -87,7 +87,7 @@ const (
 // resolveVariables judges those rows of the INSERT in s.insert, in s.slots, whose
 // ids are user variables. Each is copied first, so that what was judged is what the
 // statement writes. It reports whether there are any.
-func (f *filler) resolveVariables(sql []byte, b *catalog.Binding) (bool, error) {
+func (f *statementReader) resolveVariables(sql []byte, b *catalog.Binding) (bool, error) {
 	var rows []int
 	var copies [][]byte
 	set := []byte("SET ")
@@ -128,7 +128,7 @@ func (f *filler) resolveVariables(sql []byte, b *catalog.Binding) (bool, error) 
 }
 
 // appendCopied gives the copy of the user variable that is a row's own id.
-func (f *filler) appendCopied(dst, sql []byte, p *fillPlan, row int) ([]byte, bool) {
+func (f *statementReader) appendCopied(dst, sql []byte, p *fillPlan, row int) ([]byte, bool) {
 	if !p.variables || f.insert.Variable(sql, row) == nil {
 		return dst, false
 	}

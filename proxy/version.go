@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/parser"
 )
 
@@ -11,7 +13,7 @@ import (
 // read again as this session's server reads its version comments: resolved says that
 // sql, which has blanks in their place now, is what has to be sent. What seqgate read
 // is so what the server reads, also when its version is not what its greeting says.
-func (x *executor) planText(sql []byte) (p plan, resolved bool, err error) {
+func (x *textRunner) planText(sql []byte) (p plan, resolved bool, err error) {
 	if p, err = x.plan(sql); err != nil && x.resolveVersions(sql) {
 		resolved = true
 		p, err = x.plan(sql)
@@ -21,7 +23,7 @@ func (x *executor) planText(sql []byte) (p plan, resolved bool, err error) {
 
 // planCallsText is planText for a text with calls of sequences, which may stand in
 // version comments themselves.
-func (x *executor) planCallsText(sql []byte) (*callPlan, error) {
+func (x *textRunner) planCallsText(sql []byte) (*callPlan, error) {
 	p, err := x.planCalls(sql)
 	if p != nil || !parser.HasVersion(sql) {
 		return p, err
@@ -37,7 +39,7 @@ func (x *executor) planCallsText(sql []byte) (*callPlan, error) {
 }
 
 // planPrepareText is planText for a statement to prepare.
-func (x *executor) planPrepareText(sql []byte) (st *statement, filled []byte, resolved bool, err error) {
+func (x *textRunner) planPrepareText(sql []byte) (st *statement, filled []byte, resolved bool, err error) {
 	if st, filled, err = x.planPrepare(sql); err != nil && x.resolveVersions(sql) {
 		resolved = true
 		st, filled, err = x.planPrepare(sql)
@@ -64,7 +66,7 @@ func (c *serverConn) resolveVersions(sql []byte) bool {
 
 // sendResolved sends a command with a text: as it stands at the front of the client's
 // bytes, unless it was resolved.
-func (x *executor) sendResolved(payload []byte, size int, resolved bool) error {
+func (x *textRunner) sendResolved(payload []byte, size int, resolved bool) error {
 	if resolved {
 		return x.send(payload)
 	}
@@ -73,3 +75,61 @@ func (x *executor) sendResolved(payload []byte, size int, resolved bool) error {
 
 // isMariaDB tells by the version in its greeting what a server is.
 func isMariaDB(version string) bool { return strings.Contains(version, "MariaDB") }
+
+// planPrepare judges the text of a statement to prepare. filled is the second
+// text to prepare, nil for none.
+func (x *textRunner) planPrepare(sql []byte) (st *statement, filled []byte, err error) {
+	if parser.MayCall(sql) {
+		if st, filled, err = x.planPrepareCalls(sql); st != nil || err != nil {
+			return st, filled, err
+		}
+	}
+	return x.planPrepared(sql)
+}
+
+// planPrepared is planPrepare for a text without calls of sequences.
+func (x *textRunner) planPrepared(sql []byte) (st *statement, filled []byte, err error) {
+	kind := parser.Sniff(sql)
+	x.noteKind(kindOf(kind))
+	st = &statement{effect: x.effectOf(kind, sql)}
+	if kind == parser.Select && parser.SniffCommand(sql) == parser.SelectDecode {
+		st, err = x.planPrepareDecode(sql)
+		return st, nil, err
+	}
+	if kind == parser.Kill || kind == parser.Select {
+		return st, nil, nil // executed, it is the server's, with the server's ids
+	}
+	if kind != parser.Insert && kind != parser.Replace {
+		p, err := x.plan(sql)
+		switch p.kind {
+		case planNext:
+			st.next = &p.next
+		case planCommand:
+			return st, nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as both servers say
+		}
+		return st, nil, err
+	}
+	st.writes = true
+	p, err := x.planInsert(plan{effect: st.effect}, sql, true)
+	st.schema, st.table = x.insertSchema(), x.insert.Table
+	if err != nil || p.fill.binding == nil {
+		return st, nil, err
+	}
+	if p.fill.binding.Ticket {
+		if err := x.checkTicket(&p.fill); err != nil {
+			return nil, nil, err
+		}
+		p.kind = planTicket
+	}
+	st.fill, st.slots = &p.fill, slices.Clone(x.slots)
+	st.ascii = parser.IsASCII(sql)
+	st.mode, st.listed = x.state.mode, x.insert.HasColumns && len(x.insert.Columns) > 0
+	switch p.kind {
+	case planFill:
+		st.fill.repeatable = x.repeats(sql, &p.fill)
+		filled = x.parameterText(sql, &p.fill)
+	case planQuery:
+		st.query, st.database = slices.Clone(sql), x.state.database
+	}
+	return st, filled, nil
+}

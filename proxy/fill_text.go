@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/seqgate/seqgate/parser"
+)
+
+// compose builds in s.scratch the command of a statement that does not go to the
+// server as it came. attributes is what stands before the text. A long statement
+// gets but its ids.
+func (f *insertWriter) compose(p *plan, attributes, sql []byte) (err error) {
+	switch {
+	case p.kind == planFill && isLong(sql) && p.fill.open > 0:
+		p.attributes, p.long = attributes, sql
+		err = f.takeOpen(&p.fill)
+	case p.kind == planFill:
+		f.scratch = append(f.packetBuffer(), attributes...)
+		f.scratch, err = f.fillText(f.scratch, sql, &p.fill)
+		if n := len(f.scratch); err == nil && len(sql) <= maxKeptText { // behind the command, until another one is built
+			f.scratch = append(f.scratch, sql...)
+			f.scratch, p.quoted = f.scratch[:n], f.scratch[n:]
+		}
+	case p.kind == planCommand:
+		p.attributes = slices.Clone(attributes)
+	case p.kind == planQuery:
+		// attributes begin with the command's own byte
+		p.query = &insertQuery{sql: bytes.Clone(sql), attributes: bytes.Clone(attributes[1:]), fill: p.fill}
+	}
+	return err
+}
+
+// sendComposed sends what compose made.
+func (f *insertWriter) sendComposed(p *plan) error {
+	if p.long != nil {
+		return f.sendFilled(&p.fill, p.attributes, p.long)
+	}
+	return f.sendPacket(f.scratch)
+}
+
+// fillText takes ids for the statement in s.insert and appends its text, filled,
+// to dst.
+func (f *insertWriter) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
+	if err := f.takeOpen(p); err != nil {
+		return dst, err
+	}
+	f.idsAt = f.idsAt[:0]
+	p.sent = sentText
+	return f.insert.AppendFilled(dst, sql, p.binding.Column, f.fillValues(sql, p), f.fillOptions(p)), nil
+}
+
+// fillValues gives the ids that were taken, row by row.
+func (f *insertWriter) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) ([]byte, bool) {
+	n := 0
+	return func(dst []byte, row int) ([]byte, bool) {
+		if !f.isOpen(row) {
+			return f.appendCopied(dst, sql, p, row)
+		}
+		if p.sent == sentText {
+			f.idsAt = append(f.idsAt, len(dst))
+		}
+		dst = p.appendOpen(dst, n)
+		n++
+		return dst, true
+	}
+}
+
+// fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to
+// be told apart, and its id told to the client, as a native column does.
+func (f *insertWriter) fillOptions(p *fillPlan) parser.FillOptions {
+	return parser.FillOptions{TellUpdated: p.tellsUpdated()}
+}

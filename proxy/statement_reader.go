@@ -1,0 +1,65 @@
+package proxy
+
+import (
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/wire"
+)
+
+// statementReader finds what a statement may write to and what it needs of its session: tables with a sequence, variables,
+// what the statement before has left. What would write rows past seqgate it refuses.
+type statementReader struct {
+	*serverConn
+
+	insert  parser.InsertStmt // reused from statement to statement
+	slots   []parser.Slot     // of a text, what its rows say of the id; empty when they leave it out
+	scratch []byte            // the command to the server, reused
+}
+
+// packetBuffer gives the buffer for a command to the server, with room for a header.
+func (f *statementReader) packetBuffer() []byte { return append(f.scratch[:0], 0, 0, 0, 0) }
+
+// followSingle reads an answer of one packet. Reports of progress that come before
+// it are passed on.
+func (f *statementReader) followSingle() (payload []byte, size int, err error) {
+	f.startAnswer(wire.ShapeSingle)
+	for {
+		payload, size, err = f.follow()
+		if err != nil {
+			return nil, 0, &backendError{err}
+		}
+		if f.answer.Done() {
+			return payload, size, nil
+		}
+		if err := f.owner.reply(payload); err != nil {
+			return nil, 0, err
+		}
+		f.back.Skip(size)
+	}
+}
+
+// sendPart sends one statement of several as it is.
+func (f *statementReader) sendPart(attributes, sql []byte) error {
+	if isLong(sql) {
+		return f.sendLong(attributes, sql)
+	}
+	f.scratch = append(append(f.packetBuffer(), attributes...), sql...)
+	return f.sendPacket(f.scratch)
+}
+
+// before prepares the backend session for a statement with this effect.
+func (f *statementReader) before(e effect) error {
+	f.owner.noteKnown()
+	switch {
+	case e&mayLook == 0 || !f.state.restore:
+		return nil
+	case e&readsRowCount != 0: // prepared; in a text withLeft has put it in its place
+		row, err := f.queryRow("SELECT "+bytesOf("ROW_COUNT()")+" LIMIT 1", 1)
+		if err != nil {
+			return err
+		}
+		if row[0] == "-1" {
+			return f.restoreBy("SELECT")
+		}
+	}
+	return f.restoreLastID()
+}

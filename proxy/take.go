@@ -1,0 +1,85 @@
+package proxy
+
+import (
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/wire"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// takeOpen takes ids for the open rows of the statement in s.insert.
+func (f *idTaker) takeOpen(p *fillPlan) error {
+	if p.movesAhead() {
+		p.own = ownOf(f.slots)
+	}
+	return f.takeIDs(p, f.isOpen, nil)
+}
+
+// takeIDs takes an id for each open row. params are those of an execution.
+func (f *idTaker) takeIDs(p *fillPlan, open func(row int) bool, params []wire.Param) (err error) {
+	if p.open == 0 {
+		return nil
+	}
+	f.owner.noteFilled()
+	if err = f.takeEach(p, open, params); err == nil {
+		f.noteIDs(p.open)
+	}
+	return err
+}
+
+// takeEach is takeIDs where at least one row is open.
+func (f *idTaker) takeEach(p *fillPlan, open func(row int) bool, params []wire.Param) (err error) {
+	if p.binding.Form != 0 {
+		return f.takeTexts(p)
+	}
+	if f.state.ids.forced != 0 || p.forced != 0 {
+		return f.takeForced(p)
+	}
+	if err := f.spread(p); err != nil {
+		return err
+	}
+	switch {
+	case p.binding.Numbers != nil && !p.fromQuery:
+		return f.takeNumbers(p)
+	case p.binding.Key.Name == "":
+		return f.takeBlock(p)
+	}
+	keys, err := f.openKeys(p.binding, p.keys, open, params)
+	if err != nil {
+		return err
+	}
+	if p.ids, err = f.nextEach(p.binding, keys); err == nil {
+		p.first = p.ids[0]
+	}
+	return err
+}
+
+// next takes a block of n ids, all of which the column can hold.
+func (f *idTaker) next(b *catalog.Binding, n int64) (int64, error) {
+	ids, err := f.nextRange(b, n)
+	if err != nil {
+		return 0, err
+	}
+	if ids.First > b.Max-n+1 {
+		return 0, columnFull(b, ids.Last())
+	}
+	return ids.First, nil
+}
+
+func (f *idTaker) nextRange(b *catalog.Binding, n int64) (sequence.Range, error) {
+	if b.Numbers != nil {
+		return b.Numbers.Next(f.spanContext(), n)
+	}
+	seq, err := f.srv.cfg.Sequences.Get(b.Sequence)
+	if err != nil {
+		return sequence.Range{}, err
+	}
+	ids, err := seq.Next(f.spanContext(), n)
+	f.srv.discard(b.Sequence, err)
+	return ids, err
+}
+
+// isOpen reports whether a row of the statement in s.insert gets an id.
+func (f *idTaker) isOpen(row int) bool {
+	return len(f.slots) == 0 || f.slots[row].State == parser.Open
+}
