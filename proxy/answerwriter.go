@@ -100,7 +100,7 @@ func (x *relayer) endOfRows(dst []byte, more bool) []byte {
 	if more {
 		status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
-	if x.owner.inTransactionWithout(x.serverConn) {
+	if x.owner.inTransactionWithout() {
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	if x.deprecateEOF() {

@@ -191,10 +191,6 @@ func (e *explanation) next(n *nextPlan) {
 	}
 }
 
-// denial gives the server's error where it does not take a statement of the client's account: what seqgate's own account
-// reads of the table is then not for the client.
-func (c *serverConn) denial(sql []byte) error { return c.tryPrepare(sql) }
-
 // explainNext shows a query of a sequence's value, and why it would be refused.
 func (x *textRunner) explainNext(n *nextPlan) (e explanation, err error) {
 	if n.decode {

@@ -403,8 +403,8 @@ func fakeServer(tb testing.TB) *Server {
 func fakeSession(tb testing.TB, srv *Server, capabilities uint32, mariaDB bool, piece int, stream []byte) (*session, *fakeClient, *fakeBackend) {
 	front, back := &fakeClient{in: stream, piece: piece}, newFakeBackend(tb)
 	client := &clientConn{srv: srv, ctx: srv.ctx, log: srv.log, front: wire.NewConn(front), leave: func() {}}
-	server := &serverConn{srv: srv, ctx: srv.ctx, log: srv.log, keyspace: srv.cfg.Keyspaces["main"], back: wire.NewConn(back),
-		capabilities: uint64(capabilities), mariaDB: mariaDB, boundary: true, backend: &backend.Conn{Conn: back}}
+	server := &serverConn{serverState: serverState{serverSocket: serverSocket{srv: srv, ctx: srv.ctx, log: srv.log, keyspace: srv.cfg.Keyspaces["main"], back: wire.NewConn(back),
+		capabilities: uint64(capabilities), mariaDB: mariaDB, boundary: true, backend: &backend.Conn{Conn: back}}}}
 	s := newSession(client, server)
 	s.state = sessionState{database: "main", databaseKnown: true, lastIDKnown: true}
 	back.session = s

@@ -76,14 +76,6 @@ func (x *relayer) whileListening(pass func() error) (err, silent error) {
 	return err, silent
 }
 
-// leaveUnnoticed has the session look for its client's end itself, until the
-// returned function is called.
-func (c *serverConn) leaveUnnoticed() (end func()) {
-	noticed := c.back.Interrupted
-	c.back.Interrupted = nil
-	return func() { c.back.Interrupted = noticed }
-}
-
 // listen waits for the server to speak while something else goes on. Once it
 // does, reading from the client and writing to the server are halted.
 func (x *relayer) listen() <-chan error {

@@ -50,15 +50,15 @@ func (s *session) watchBoth() {
 	s.watchBack()
 }
 
-func (c *serverConn) watchBack() {
+func (c *serverSocket) watchBack() {
 	c.back.WriteLimit = cmp.Or(c.srv.settings().WriteTimeout, defaultWriteTimeout)
-	c.back.Interrupted = func() { c.owner.clientLeft(c) }
+	c.back.Interrupted = func() { c.owner.clientLeft() }
 	c.ends.unwatch = c.srv.watch(c.back, c.log, c.noteEnd)
 }
 
 // exchangeBack has the session go on with another connection to its backend, next. It
 // gives the former one, which is the caller's from then on.
-func (c *serverConn) exchangeBack(next net.Conn) (former net.Conn) {
+func (c *serverSocket) exchangeBack(next net.Conn) (former net.Conn) {
 	if c.ends.unwatch != nil {
 		c.ends.unwatch()
 	}
@@ -82,7 +82,7 @@ func (s *session) cutOff() {
 }
 
 // cutOff ends the connection from outside of the session.
-func (c *serverConn) cutOff() {
+func (c *serverSocket) cutOff() {
 	c.ends.mu.Lock()
 	defer c.ends.mu.Unlock()
 	_ = c.back.Close() // the session is told by that
@@ -110,7 +110,7 @@ func (s *session) unwatch() error {
 }
 
 // unwatchBack is that of the server's connection alone.
-func (c *serverConn) unwatchBack() error {
+func (c *serverSocket) unwatchBack() error {
 	if c.ends.unwatch != nil {
 		c.ends.unwatch()
 		c.ends.unwatch = nil
@@ -129,7 +129,7 @@ func (c *serverConn) unwatchBack() error {
 }
 
 // noteEnd notes that the server has closed the connection.
-func (c *serverConn) noteEnd() {
+func (c *serverSocket) noteEnd() {
 	c.ends.backEnded.Store(true)
 	c.owner.serverEnded()
 }
@@ -203,7 +203,7 @@ func (s *clientConn) clientMayGoOn(c *serverConn) bool {
 	return !c.sent || len(s.front.Unread()) > 0 || s.front.Fill() == nil
 }
 
-func (c *serverConn) halfClose() {
+func (c *serverSocket) halfClose() {
 	c.halfClosed = true
 	if half, ok := socketConn(c.back.Conn).(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // it has failed: then reading the answer fails too
@@ -211,7 +211,7 @@ func (c *serverConn) halfClose() {
 }
 
 // hurry has reads from the server end when it is time to leave.
-func (c *serverConn) hurry() {
+func (c *serverSocket) hurry() {
 	if !c.ends.leaveBy.IsZero() {
 		c.back.GiveUpAt(c.ends.leaveBy)
 	}
@@ -244,7 +244,7 @@ func socketOf(c net.Conn) syscall.RawConn {
 
 // cutThread ends the connection from outside of the session, if it still is the one
 // with this id.
-func (c *serverConn) cutThread(id uint32) {
+func (c *serverSocket) cutThread(id uint32) {
 	c.ends.mu.Lock()
 	defer c.ends.mu.Unlock()
 	if c.ends.over || c.threadID.Load() != id {
@@ -256,7 +256,7 @@ func (c *serverConn) cutThread(id uint32) {
 
 // thread gives the session's connection, and may be called by another session; its id is 0 when there is none. One that has
 // ended has none: its connection may be another session's by then.
-func (c *serverConn) thread() thread {
+func (c *serverSocket) thread() thread {
 	c.ends.mu.Lock()
 	defer c.ends.mu.Unlock()
 	if c.ends.over {
@@ -273,7 +273,7 @@ func (c *serverConn) thread() thread {
 }
 
 // isOver reports whether the session has ended, for other sessions.
-func (c *serverConn) isOver() bool {
+func (c *serverSocket) isOver() bool {
 	c.ends.mu.Lock()
 	defer c.ends.mu.Unlock()
 	return c.ends.over
@@ -281,7 +281,7 @@ func (c *serverConn) isOver() bool {
 
 // hasLost reports whether it is certain that nothing of the session's runs on a server: this thread of it has ended, and no
 // other has come in its place.
-func (c *serverConn) hasLost(id uint32) bool {
+func (c *serverSocket) hasLost(id uint32) bool {
 	now := c.threadID.Load()
 	return now == 0 || now == id && c.ends.backEnded.Load() || c.isOver()
 }

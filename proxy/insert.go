@@ -289,7 +289,7 @@ func (x *insertRunner) replyOK(ok wire.OK) error {
 	if x.out.more {
 		ok.Status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
-	if x.owner.inTransactionWithout(x.serverConn) {
+	if x.owner.inTransactionWithout() {
 		ok.Status |= mysql.SERVER_STATUS_IN_TRANS
 	}
 	ok.Tidy(x.has(mysql.CLIENT_SESSION_TRACK))

@@ -29,8 +29,8 @@ func insertSession(tb testing.TB) *session {
 		tb.Fatal(err)
 	}
 	srv := &Server{catalog: c, cfg: Config{Sequences: seqs}}
-	return newSession(&clientConn{srv: srv, ctx: context.Background()}, &serverConn{srv: srv, ctx: context.Background(), keyspace: k,
-		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true, ids: idSettings{increment: 1}}})
+	return newSession(&clientConn{srv: srv, ctx: context.Background()}, &serverConn{serverState: serverState{serverSocket: serverSocket{srv: srv, ctx: context.Background(), keyspace: k,
+		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true, ids: idSettings{increment: 1}}}}})
 }
 
 // BenchmarkPlanInsert is what an INSERT costs in seqgate beside the sockets: it is

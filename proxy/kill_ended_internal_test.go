@@ -42,7 +42,7 @@ func TestKillOfEndedThread(t *testing.T) {
 			server := &killServer{host: "10.0.0.9:5000", command: "Query"}
 			db := sql.OpenDB(server)
 			defer db.Close()
-			s := newSession(new(clientConn), &serverConn{keyspace: &catalog.Keyspace{Name: "main", DB: db}, back: wire.NewConn(c)})
+			s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{keyspace: &catalog.Keyspace{Name: "main", DB: db}, back: wire.NewConn(c)}}})
 			s.threadID.Store(tt.id)
 			if tt.early {
 				tt.ended(s)

@@ -15,7 +15,7 @@ func TestKillBesideEndOfGrace(t *testing.T) {
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = near.Close() })
 	t.Cleanup(func() { _ = far.Close() })
-	s := newSession(new(clientConn), &serverConn{keyspace: &catalog.Keyspace{Name: "customer", Shard: "-80"}, back: wire.NewConn(near)})
+	s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{keyspace: &catalog.Keyspace{Name: "customer", Shard: "-80"}, back: wire.NewConn(near)}}})
 	s.threadID.Store(1)
 	s.router = newRouter(s, s.keyspace, "")
 	var both sync.WaitGroup

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
@@ -52,15 +50,4 @@ func (x *valueRunner) callNumber(n *nextPlan) (number, error) {
 	}
 	moved, err := seq.SetNext(x.ctx, n.next)
 	return number{n: n.value, null: !moved}, err
-}
-
-// maySet asks the server whether the client may write to a sequence's table, by an
-// UPDATE of no row in the client's own session: whoever moves a sequence takes its
-// values from all.
-func (c *serverConn) maySet(name sequence.Name) error {
-	if name.Keyspace != c.keyspace.Name || !isPlainName(name.Database+name.Table) {
-		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
-			"seqgate does not yet support SETVAL of sequence '"+name.String()+"' from here: use its own keyspace as the default database")
-	}
-	return c.quietly(emptyUpdate(name))
 }

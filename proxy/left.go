@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -63,7 +64,7 @@ const maxMessage = 128
 
 // signalOwn has the server know the error that seqgate has answered the statement before with, if a text asks for what
 // that has left.
-func (c *serverConn) signalOwn(sql []byte) error {
+func (c *serverState) signalOwn(sql []byte) error {
 	e := c.failedBy
 	c.failedBy = nil
 	shows := parser.Sniff(sql) == parser.Show && containsAnyWord(sql, "warnings", "errors")
@@ -127,4 +128,49 @@ func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
 		}
 		return fmt.Appendf(dst, "CAST(%s AS SIGNED)", value), value != ""
 	}), nil
+}
+
+// askBehind asks for a number in the session, right behind a statement of the client's for which ROW_COUNT() is rows.
+func (c *serverState) askBehind(rows int64, query string) (uint64, error) {
+	warnings, err := c.queryRows("SHOW WARNINGS", len(warningColumns)) // which leaves them
+	if err != nil {
+		return 0, err
+	}
+	c.left = &left{warnings: warnings, rows: strconv.FormatInt(rows, 10), warned: strconv.Itoa(len(warnings)), failures: "0"}
+	row, err := c.queryRow(query, 1)
+	if err != nil || row[0] == "" {
+		return 0, err
+	}
+	return strconv.ParseUint(row[0], 10, 64)
+}
+
+// askLeft reads what is left but the warnings themselves. MySQL warns of FOUND_ROWS(), which a text that does not name it
+// would see among the counts.
+func (c *serverState) askLeft(found bool) (*left, error) {
+	query, columns := "SELECT "+bytesOf("ROW_COUNT()")+", @@warning_count, @@error_count", 3
+	if found {
+		query, columns = query+", "+bytesOf("FOUND_ROWS()"), 4
+	}
+	row, err := c.queryRow(query+" LIMIT 1", columns) // whatever sql_select_limit says
+	if err != nil {
+		return nil, err
+	}
+	l := &left{rows: row[0], warned: row[1], failures: row[2]}
+	if found {
+		l.found = row[3]
+	}
+	return l, nil
+}
+
+// refuseLost refuses such a statement, once: the client knows then.
+func (c *serverState) refuseLost(kind parser.Kind, sql []byte) error {
+	if !c.lostUnseen {
+		return nil
+	}
+	c.lostUnseen = false
+	if !c.lost || !readsDiagnostics(sql) && !containsAnyWord(sql, "diagnostics") &&
+		(kind != parser.Show || !containsAnyWord(sql, "warnings", "errors")) {
+		return nil
+	}
+	return errLeftLost()
 }

@@ -205,7 +205,7 @@ func (l *login) session() *session {
 		frontSecure: l.front.Secure(),
 		leave:       l.leave,
 	}
-	server := &serverConn{
+	server := &serverConn{serverState: serverState{serverSocket: serverSocket{
 		srv: l.srv, ctx: l.srv.ctx, log: log, trace: trace,
 		keyspace:     l.keyspace,
 		client:       l.greeting.ThreadID,
@@ -216,7 +216,7 @@ func (l *login) session() *session {
 		login:        l.login,
 		boundary:     true,
 		mariaDB:      isMariaDB(l.back.Version),
-	}
+	}}}
 	s := newSession(client, server)
 	s.peer, s.provenPeer = peerOf(l.response.Attributes, l.keyspace)
 	s.countFront()

@@ -8,7 +8,7 @@ import "github.com/seqgate/seqgate/proxy/wire"
 // packetWriter sends a payload of a known size to the backend, in packets, as its
 // parts are written.
 type packetWriter struct {
-	conn     *serverConn
+	conn     *serverSocket
 	left     int // bytes of the payload that are in no packet yet
 	room     int // bytes that the packet under way still has to get
 	full     bool
@@ -52,7 +52,7 @@ func isLong(sql []byte) bool { return len(sql) >= wire.MaxPayload }
 // sendFilled sends a long statement, for which ids were taken, as it is filled:
 // once to count its bytes, which stand before them, and once more.
 func (f *insertWriter) sendFilled(p *fillPlan, attributes, sql []byte) error {
-	w := packetWriter{conn: f.serverConn, left: len(attributes)}
+	w := packetWriter{conn: &f.serverSocket, left: len(attributes)}
 	f.eachPart(p, sql, func(part []byte) { w.left += len(part) })
 	w.write(attributes)
 	f.eachPart(p, sql, w.write)

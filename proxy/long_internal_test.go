@@ -18,7 +18,7 @@ func TestLongPackets(t *testing.T) {
 		next := []byte("the next command")
 		client, front := net.Pipe()
 		back, server := net.Pipe()
-		s := newSession(&clientConn{front: wire.NewConn(front)}, &serverConn{back: wire.NewConn(back)})
+		s := newSession(&clientConn{front: wire.NewConn(front)}, &serverConn{serverState: serverState{serverSocket: serverSocket{back: wire.NewConn(back)}}})
 		go func() {
 			_, _ = client.Write(append(bytes.Clone(want), next...)) // reading tells
 		}()

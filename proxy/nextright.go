@@ -169,3 +169,14 @@ func emptyUpdate(name sequence.Name) string {
 
 // sameAccount reports whether two connections' accounts are one; nil is the client's own.
 func sameAccount(a, b *catalog.Account) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// maySet asks the server whether the client may write to a sequence's table, by an
+// UPDATE of no row in the client's own session: whoever moves a sequence takes its
+// values from all.
+func (c *serverConn) maySet(name sequence.Name) error {
+	if name.Keyspace != c.keyspace.Name || !isPlainName(name.Database+name.Table) {
+		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+			"seqgate does not yet support SETVAL of sequence '"+name.String()+"' from here: use its own keyspace as the default database")
+	}
+	return c.quietly(emptyUpdate(name))
+}

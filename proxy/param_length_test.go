@@ -106,7 +106,7 @@ func TestParamHeads(t *testing.T) {
 			t.Errorf("%s: it is read", name)
 		}
 	}
-	s := newSession(new(clientConn), &serverConn{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)})
+	s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 	for _, head := range []string{"\x00\x00", "\x00\x02", "\x00\xfb", "\xfb\x01", "\xff\x01", "\x01\x00\x00\x01\x08\x00\x01n\x01\x02\x03\x04\x05\x06\x07\x08", "\x01\x01\x00\x01\x08\x00\xff\x01\x02\x03\x04\x05\x06\x07\x08"} {
 		if begin := s.textBegin([]byte("\x03" + head + "SELECT 7")); begin != 0 {
 			t.Errorf("%q: the text begins at %d", head, begin)
@@ -293,7 +293,7 @@ func TestAttributeEndsOnServers(t *testing.T) {
 			t.Skip("MariaDB has no query attributes")
 		}
 		c := dialEnds(t, s, uint64(mysql.CLIENT_QUERY_ATTRIBUTES))
-		front := newSession(new(clientConn), &serverConn{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)})
+		front := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 		var types []uint16
 		var commands [][]byte
 		for _, typ := range typesOfParams() {
@@ -334,7 +334,7 @@ func TestAttributeHeadsOnServers(t *testing.T) {
 			t.Skip("MariaDB has no query attributes")
 		}
 		c := dialEnds(t, s, uint64(mysql.CLIENT_QUERY_ATTRIBUTES))
-		front := newSession(new(clientConn), &serverConn{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)})
+		front := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 		numbers := func(n byte) []string {
 			return []string{string(n), "\xfb", "\xff", fmt.Sprintf("\xfc%c\x00", n), fmt.Sprintf("\xfd%c\x00\x00", n), fmt.Sprintf("\xfe%c\x00\x00\x00\x00\x00\x00\x00", n), fmt.Sprintf("\xfe%c\x00\x00\x00\x01\x00\x00\x00", n)}
 		}

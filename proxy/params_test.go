@@ -125,7 +125,7 @@ func FuzzReadParams(f *testing.F) {
 func FuzzTextBegin(f *testing.F) {
 	f.Add([]byte("\x00\x01SELECT 1"))
 	f.Add([]byte("\x01\x01\x00\x01\x08\x00\x01n\x05\x00\x00\x00\x00\x00\x00\x00SELECT 1"))
-	s := newSession(new(clientConn), &serverConn{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)})
+	s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		payload := append([]byte{mysql.COM_QUERY}, b...)
 		if begin := s.textBegin(payload); begin > len(payload) {
@@ -136,7 +136,7 @@ func FuzzTextBegin(f *testing.F) {
 
 // Query attributes stand behind the parameters, and are none.
 func TestKeyBeforeQueryAttributes(t *testing.T) {
-	s := newSession(new(clientConn), &serverConn{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)})
+	s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 	st := &statement{params: 1, next: &nextPlan{keyed: true, keyParam: true, count: 1}}
 	text := func(value, name string) wire.Param {
 		return wire.Param{Type: uint16(mysql.MYSQL_TYPE_VAR_STRING), Name: append([]byte{byte(len(name))}, name...), Value: append([]byte{byte(len(value))}, value...)}

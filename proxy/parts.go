@@ -23,7 +23,7 @@ func (x *relayer) relayPart() error {
 // relayNumbered passes an answer on with sequence numbers of seqgate's own.
 func (x *relayer) relayNumbered(as wire.Shape) error {
 	x.startAnswer(as)
-	beside := x.owner.inTransactionWithout(x.serverConn)
+	beside := x.owner.inTransactionWithout()
 	var out []byte
 	for !x.answer.Done() {
 		at := x.answer.Phase

@@ -47,19 +47,6 @@ func errLeftLost() error {
 		Message: "Lost connection to MySQL server: what the statement before has left (warnings, ROW_COUNT(), FOUND_ROWS()) is gone with it"}
 }
 
-// refuseLost refuses such a statement, once: the client knows then.
-func (c *serverConn) refuseLost(kind parser.Kind, sql []byte) error {
-	if !c.lostUnseen {
-		return nil
-	}
-	c.lostUnseen = false
-	if !c.lost || !readsDiagnostics(sql) && !containsAnyWord(sql, "diagnostics") &&
-		(kind != parser.Show || !containsAnyWord(sql, "warnings", "errors")) {
-		return nil
-	}
-	return errLeftLost()
-}
-
 // loseLastID notes that LAST_INSERT_ID() has gone with a connection, if it was not known. Until a statement sets
 // another one, whoever looks at it gets an error.
 func (s *session) loseLastID(owner *serverConn) {

@@ -11,7 +11,7 @@ import (
 // relay passes the backend's answer on as it comes.
 func (x *relayer) relay(as wire.Shape) error {
 	x.sent = true
-	if x.owner.inTransactionWithout(x.serverConn) {
+	if x.owner.inTransactionWithout() {
 		return x.relayNumbered(as)
 	}
 	x.startAnswer(as)

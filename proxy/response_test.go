@@ -246,7 +246,7 @@ func between(t *testing.T, capabilities uint64, answer []byte) (s *session, rece
 	main := &catalog.Keyspace{Name: "main"}
 	srv := &Server{cfg: Config{Users: []User{}}, pools: map[*catalog.Keyspace]*backend.Pool{main: {}}}
 	s = newSession(&clientConn{srv: srv, front: wire.NewConn(front), out: sender{sequence: 1}},
-		&serverConn{srv: srv, keyspace: main, back: wire.NewConn(back), capabilities: capabilities})
+		&serverConn{serverState: serverState{serverSocket: serverSocket{srv: srv, keyspace: main, back: wire.NewConn(back), capabilities: capabilities}}})
 	return s, func() []byte {
 		_, _ = s.front.Close(), s.back.Close()
 		both.Wait()

@@ -1,18 +1,9 @@
 package proxy
 
 import (
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
-
-// answersRows reports whether the server's answer to a statement with RETURNING is
-// rows: else it is an error, or fails to come.
-func (c *serverConn) answersRows() bool {
-	err := c.back.Need(wire.HeaderSize + 1)
-	return err == nil && c.back.Unread()[wire.HeaderSize] != mysql.ERR_HEADER
-}
 
 // relayReturning passes on the rows that a statement with ids of its own returns.
 func (x *insertRunner) relayReturning(p *fillPlan, t catalog.TableName) error {

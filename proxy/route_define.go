@@ -43,35 +43,6 @@ type shardResult struct {
 	err           error
 }
 
-// readDefinition reads an answer to its end: an OK, or rows of a report.
-func (c *serverConn) readDefinition() (d shardResult) {
-	e := effect(changesSchema)
-	defer c.after(e)
-	c.startAnswer(wire.ShapeResults)
-	for first := true; !c.answer.Done() || first; first = false {
-		at := c.answer.Phase
-		payload, size, err := c.follow()
-		if err != nil {
-			d.err = &backendError{err}
-			return d
-		}
-		switch {
-		case c.answer.Failed:
-			d.err = &wire.ServerError{Packet: append([]byte(nil), payload...)}
-		case first && c.answer.Done():
-			d.ok, _ = wire.ParseOK(payload)
-			d.ok.Rest = append([]byte(nil), d.ok.Rest...)
-		case at == wire.PhaseColumns:
-			d.columns = append(d.columns, append([]byte(nil), payload...))
-		case at == wire.PhaseRows && !c.answer.Done():
-			d.rows = append(d.rows, append([]byte(nil), payload...))
-		}
-		c.back.Skip(size)
-	}
-	c.boundary = true
-	return d
-}
-
 // tellDefined answers the client for all shards.
 func (r *textRouter) tellDefined(conns []*executor, results []shardResult) error {
 	var done, failed []string

@@ -14,8 +14,39 @@ import (
 )
 
 // serverConn is a session on one server: the connection, and what seqgate knows of the
-// session's state there, so that another connection can take its place.
+// session's state there, so that another connection can take its place. What it is made of, each part knowing those before
+// it: serverSocket, serverState; serverConn itself is about the session's statements.
 type serverConn struct {
+	serverState
+
+	stmts             map[uint32]*statement
+	lastStmt          uint32                // the statement that the client prepared last, 0 when that failed
+	prepared          bool                  // there was one that did not
+	localID           uint32                // of the latest statement that seqgate answers by itself
+	named             map[string]*namedStmt // those of SQL's PREPARE, by name
+	clientStatementID uint32                // of a shard's: the id that the client is told of the statement being prepared; 0 for none
+}
+
+// serverState is what seqgate knows of a session's state at the server, beside what every answer tells.
+type serverState struct {
+	serverSocket
+
+	left     *left          // what the client's latest statement has left, if seqgate has asked something since
+	failedBy *mysql.MyError // the error that seqgate has answered it with
+
+	unfilled  *catalog.Entry  // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
+	temporary map[string]bool // tables by schema.name that no temporary one hides, asked when the session may have such; nil: it has none
+
+	lostUnseen bool // the connection was lost while the client waited for nothing
+	keeps      bool // a SELECT may have set a variable of the user's or taken a lock
+	settled    bool // a statement may have made settings, locks or tables of the session's own
+
+	xid    string // of a shard's: its part of an XA transaction, as SQL has it; empty for none
+	locked bool   // of a shard's: it may hold a lock of GET_LOCK()
+}
+
+// serverSocket is the connection to a server: what is sent, the answer under way, and its end.
+type serverSocket struct {
 	srv      *Server
 	ctx      context.Context // ends when the server is closed for good
 	log      *slog.Logger
@@ -38,19 +69,6 @@ type serverConn struct {
 	call   call        // of the server, for the statement under way
 	state  sessionState
 
-	left     *left          // what the client's latest statement has left, if seqgate has asked something since
-	failedBy *mysql.MyError // the error that seqgate has answered it with
-
-	stmts             map[uint32]*statement
-	lastStmt          uint32                // the statement that the client prepared last, 0 when that failed
-	prepared          bool                  // there was one that did not
-	localID           uint32                // of the latest statement that seqgate answers by itself
-	named             map[string]*namedStmt // those of SQL's PREPARE, by name
-	clientStatementID uint32                // of a shard's: the id that the client is told of the statement being prepared; 0 for none
-
-	unfilled  *catalog.Entry  // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
-	temporary map[string]bool // tables by schema.name that no temporary one hides, asked when the session may have such; nil: it has none
-
 	// boundary says that the server has got whole commands only, so that another
 	// may be sent.
 	boundary bool
@@ -60,34 +78,29 @@ type serverConn struct {
 	halfClosed bool // the server was told that no more commands come
 
 	lost       bool        // the connection has ended, and another is due
-	lostUnseen bool        // ... while the client waited for nothing
-	keeps      bool        // a SELECT may have set a variable of the user's or taken a lock
-	settled    bool        // a statement may have made settings, locks or tables of the session's own
 	used       bool        // some command other than COM_PING was sent
 	unpoolable atomic.Bool // ... and one of those that no reset undoes
 
-	begun   bool   // of a shard's: the router's transaction has begun on it
-	xid     string // of a shard's: its part of an XA transaction, as SQL has it; empty for none
-	applied int    // of a shard's: how many changes of the router's settings it has
-	locked  bool   // of a shard's: it may hold a lock of GET_LOCK()
+	begun   bool // of a shard's: the router's transaction has begun on it
+	applied int  // of a shard's: how many changes of the router's settings it has
 	// preceded says that it got what is of the next transaction alone.
 	preceded bool
 }
 
-// connOwner is the session that a serverConn works for.
+// connOwner is the session that a connection works for.
 type connOwner interface {
-	// reconnect has another connection to the server take the place of c's, which was lost.
-	reconnect(c *serverConn) error
-	// clientLeft is called while an answer is waited for on c whose client has gone.
-	clientLeft(c *serverConn)
+	// reconnect has another connection to the server take the place of this one, which was lost.
+	reconnect() error
+	// clientLeft is called while an answer is waited for whose client has gone.
+	clientLeft()
 	// serverEnded is called, from outside of the session, when a server has closed the connection.
 	serverEnded()
 	// routed reports whether the session may have connections to several shards.
 	routed() bool
 	// routedKeyspace gives the name of the keyspace that its statements are about then, "" else.
 	routedKeyspace() string
-	// inTransactionWithout reports whether the client is in a transaction that c has no part in.
-	inTransactionWithout(c *serverConn) bool
+	// inTransactionWithout reports whether the client is in a transaction that this connection has no part in.
+	inTransactionWithout() bool
 	// isOwnID reports whether an id is that of the session itself, or of a thread of its own.
 	isOwnID(id uint64) bool
 	// noteKnown notes before a statement whether LAST_INSERT_ID() is known.
@@ -98,35 +111,41 @@ type connOwner interface {
 	reply(packet []byte) error
 }
 
+// owningSession is the session as the owner of one of its connections.
+type owningSession struct {
+	*session
+	conn *serverConn
+}
+
+func (o owningSession) reconnect() error           { return o.session.reconnect(o.conn) }
+func (o owningSession) clientLeft()                { o.session.clientLeft(o.conn) }
+func (o owningSession) inTransactionWithout() bool { return o.session.inTransactionWithout(o.conn) }
+
 // connected sees to it that there is a connection to the server.
-func (c *serverConn) connected() error {
+func (c *serverSocket) connected() error {
 	if !c.lost {
 		return nil
 	}
-	return c.owner.reconnect(c)
+	return c.owner.reconnect()
 }
 
 // status gives the flags of an answer that no server made.
-func (c *serverConn) status() uint16 { return c.answer.Status & wire.LastingStatus }
+func (c *serverSocket) status() uint16 { return c.answer.Status & wire.LastingStatus }
 
-func (c *serverConn) has(capability uint32) bool { return c.capabilities&uint64(capability) != 0 }
+func (c *serverSocket) has(capability uint32) bool { return c.capabilities&uint64(capability) != 0 }
 
-func (c *serverConn) deprecateEOF() bool { return c.has(mysql.CLIENT_DEPRECATE_EOF) }
-
-// hasOwn reports whether something may have been made on a connection that no other can get:
-// what SET has set, and what drivers have prepared, goes to each connection that is used.
-func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
+func (c *serverSocket) deprecateEOF() bool { return c.has(mysql.CLIENT_DEPRECATE_EOF) }
 
 // hasEnded reports whether the connection has no connection any more.
-func (c *serverConn) hasEnded() bool { return c.lost || c.ends.backEnded.Load() }
+func (c *serverSocket) hasEnded() bool { return c.lost || c.ends.backEnded.Load() }
 
 // hasTransaction reports whether a transaction is open on this connection.
-func (c *serverConn) hasTransaction() bool {
+func (c *serverSocket) hasTransaction() bool {
 	return c.begun || c.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
 }
 
 // noteAccount tells other sessions with which account this one's server connection was made.
-func (c *serverConn) noteAccount() {
+func (c *serverSocket) noteAccount() {
 	if c.pool() != nil {
 		c.account.Store(&catalog.Account{User: c.login.User, Password: c.login.Password})
 	}
@@ -134,7 +153,7 @@ func (c *serverConn) noteAccount() {
 
 // loginAt gives the login of another backend connection of this session, for a listed user: what COM_SET_OPTION has
 // changed since its own login outlives it.
-func (c *serverConn) loginAt(k *catalog.Keyspace, user, database string) (backend.Login, error) {
+func (c *serverSocket) loginAt(k *catalog.Keyspace, user, database string) (backend.Login, error) {
 	const option = uint64(mysql.CLIENT_MULTI_STATEMENTS)
 	login := c.login
 	login.Database = database
@@ -146,22 +165,22 @@ func (c *serverConn) loginAt(k *catalog.Keyspace, user, database string) (backen
 
 // targetsShard reports whether the session is alone with one shard of a sharded
 // keyspace, as its client wanted: nothing is filled or routed then.
-func (c *serverConn) targetsShard() bool {
+func (c *serverSocket) targetsShard() bool {
 	return c.keyspace.Shard != "" && !c.owner.routed()
 }
 
-func (c *serverConn) has64(capability uint64) bool { return c.capabilities&capability != 0 }
+func (c *serverSocket) has64(capability uint64) bool { return c.capabilities&capability != 0 }
 
 // endConn gives the connection back; what is open on it is rolled back by its reset.
-func (c *serverConn) endConn() error { return errors.Join(c.unwatchBack(), c.giveBack()) }
+func (c *serverSocket) endConn() error { return errors.Join(c.unwatchBack(), c.giveBack()) }
 
 // pool gives the connections that sessions of the keyspace are made of; nil where
 // each client logs in by itself.
-func (c *serverConn) pool() *backend.Pool { return c.srv.pools[c.keyspace] }
+func (c *serverSocket) pool() *backend.Pool { return c.srv.pools[c.keyspace] }
 
 // lose gives up the backend connection. The next command that needs one gets
 // another.
-func (c *serverConn) lose() {
+func (c *serverSocket) lose() {
 	c.lost, c.applied, c.preceded = true, 0, false
 	c.uncountBack()
 	if c.ends.unwatch != nil {
@@ -176,7 +195,7 @@ func (c *serverConn) lose() {
 }
 
 // adopt goes over to another backend connection.
-func (c *serverConn) adopt(back *backend.Conn, login backend.Login) {
+func (c *serverSocket) adopt(back *backend.Conn, login backend.Login) {
 	c.exchangeBack(back.Conn)
 	c.backend, c.login, c.lost = back, login, false
 	c.noteAccount()
@@ -186,7 +205,7 @@ func (c *serverConn) adopt(back *backend.Conn, login backend.Login) {
 
 // giveBack ends the session's use of its backend connection: others may have it
 // after, when all commands were sent and answered whole.
-func (c *serverConn) giveBack() error {
+func (c *serverSocket) giveBack() error {
 	c.uncountBack()
 	whole := c.boundary && len(c.back.Unread()) == 0
 	c.back.Release()
@@ -203,4 +222,25 @@ func (c *serverConn) giveBack() error {
 		c.pool().PutUnused(c.backend)
 	}
 	return nil
+}
+
+// countBack counts the connection to the server that the session has from now on, and what passes over it.
+func (c *serverSocket) countBack() {
+	c.uncountBack()
+	b := c.srv.backends[c.keyspace]
+	if b == nil {
+		return
+	}
+	stripe := b.Stripe(c.client)
+	c.back.BytesRead, c.back.BytesWritten, c.back.Queries = &stripe.In, &stripe.Out, &stripe.Queries
+	c.openCount = b.Open()
+	c.openCount.Add(1)
+}
+
+// uncountBack ends the count of the connection to the server, if there is one.
+func (c *serverSocket) uncountBack() {
+	if c.openCount != nil {
+		c.openCount.Add(-1)
+		c.openCount = nil
+	}
 }

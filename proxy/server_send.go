@@ -8,7 +8,7 @@ import (
 )
 
 // sendPacket sends a command that was built in packetBuffer.
-func (c *serverConn) sendPacket(b []byte) error {
+func (c *serverSocket) sendPacket(b []byte) error {
 	if len(b)-wire.HeaderSize >= wire.MaxPayload {
 		return c.send(b[wire.HeaderSize:])
 	}
@@ -18,7 +18,7 @@ func (c *serverConn) sendPacket(b []byte) error {
 
 // writeBack sends bytes to the backend. A server that stopped listening may
 // have said why before: that is the answer then.
-func (c *serverConn) writeBack(b []byte) error {
+func (c *serverSocket) writeBack(b []byte) error {
 	if c.trace != nil {
 		c.beginCall()
 	}
@@ -40,7 +40,7 @@ func (c *serverConn) writeBack(b []byte) error {
 }
 
 // lastWords reports whether the backend has sent something to be read.
-func (c *serverConn) lastWords() bool {
+func (c *serverSocket) lastWords() bool {
 	if len(c.back.Unread()) > 0 {
 		return true
 	}
@@ -49,7 +49,7 @@ func (c *serverConn) lastWords() bool {
 }
 
 // send sends a command of seqgate's own making.
-func (c *serverConn) send(payload []byte) error {
+func (c *serverSocket) send(payload []byte) error {
 	if len(payload) >= wire.MaxPayload {
 		return c.sendLong(payload)
 	}
@@ -58,7 +58,7 @@ func (c *serverConn) send(payload []byte) error {
 }
 
 // sendLong sends a command of these parts.
-func (c *serverConn) sendLong(parts ...[]byte) error {
+func (c *serverSocket) sendLong(parts ...[]byte) error {
 	w := packetWriter{conn: c}
 	for _, part := range parts {
 		w.left += len(part)
@@ -70,15 +70,15 @@ func (c *serverConn) sendLong(parts ...[]byte) error {
 }
 
 // sendText sends a statement in the place of the client's.
-func (c *serverConn) sendText(text string) error {
+func (c *serverSocket) sendText(text string) error {
 	return c.send(append([]byte{mysql.COM_QUERY}, c.noAttributes()+text...))
 }
 
-func (c *serverConn) sendClose(id uint32) error {
+func (c *serverSocket) sendClose(id uint32) error {
 	return c.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_CLOSE}, id))
 }
 
-func (c *serverConn) resetBackend(id uint32) error {
+func (c *serverSocket) resetBackend(id uint32) error {
 	if err := c.send(binary.LittleEndian.AppendUint32([]byte{mysql.COM_STMT_RESET}, id)); err != nil {
 		return err
 	}
@@ -86,20 +86,20 @@ func (c *serverConn) resetBackend(id uint32) error {
 }
 
 // prepareBackend prepares a text of seqgate's own.
-func (c *serverConn) prepareBackend(text []byte) (preparedOK, error) {
+func (c *serverSocket) prepareBackend(text []byte) (preparedOK, error) {
 	if err := c.sendPrepare(text); err != nil {
 		return preparedOK{}, err
 	}
 	return c.readPrepared()
 }
 
-func (c *serverConn) sendPrepare(text []byte) error {
+func (c *serverSocket) sendPrepare(text []byte) error {
 	return c.sendLong([]byte{mysql.COM_STMT_PREPARE}, text)
 }
 
 // noAttributes stands before the text of a COM_QUERY that has no query
 // attributes, where the server expects some.
-func (c *serverConn) noAttributes() string {
+func (c *serverSocket) noAttributes() string {
 	if c.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
 		return "\x00\x01"
 	}
@@ -109,7 +109,7 @@ func (c *serverConn) noAttributes() string {
 // textBegin gives where the SQL text begins in the payload of a COM_QUERY: after
 // the query attributes, where client and server have agreed on those ("COM_QUERY"
 // page of the MySQL manual). It is 0 when they are malformed or cut.
-func (c *serverConn) textBegin(payload []byte) int {
+func (c *serverSocket) textBegin(payload []byte) int {
 	if !c.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
 		return 1
 	}
@@ -128,29 +128,16 @@ func (c *serverConn) textBegin(payload []byte) int {
 }
 
 // ping makes sure that the server awaits a command.
-func (c *serverConn) ping() error {
+func (c *serverSocket) ping() error {
 	if err := c.send([]byte{mysql.COM_PING}); err != nil {
 		return err
 	}
 	return c.drop(wire.ShapeSingle)
 }
 
-func (c *serverConn) writeFile(b []byte) error {
+func (c *serverSocket) writeFile(b []byte) error {
 	if _, err := c.back.Write(b); err != nil {
 		return &backendError{err}
 	}
-	return nil
-}
-
-// changeDatabase changes the default database of a connection. The server's refusal is
-// a *wire.ServerError.
-func (c *serverConn) changeDatabase(name string) error {
-	if err := c.send(append([]byte{mysql.COM_INIT_DB}, name...)); err != nil {
-		return err
-	}
-	if err := c.drop(wire.ShapeSingle); err != nil {
-		return err
-	}
-	c.setDatabase(name)
 	return nil
 }

@@ -37,16 +37,6 @@ func (c *serverConn) remember(st *statement) {
 	c.stmts[st.id] = st
 }
 
-// readPrepared reads the answer to a COM_STMT_PREPARE of seqgate's own.
-func (c *serverConn) readPrepared() (preparedOK, error) {
-	payload, _, _, err := c.back.Packet(maxStatement)
-	if err != nil {
-		return preparedOK{}, &backendError{err}
-	}
-	ok, _ := parsePrepared(payload)
-	return ok, c.drop(wire.ShapePrepare)
-}
-
 // executesNamed reports whether a text may execute such a statement, or give it up.
 func (c *serverConn) executesNamed(sql []byte) bool {
 	return len(c.named) > 0 && containsAnyWord(sql, "execute", "prepare")
@@ -141,16 +131,6 @@ func (c *serverConn) dropLong(st *statement) error {
 	return err
 }
 
-// peekPrepared looks at the beginning of an answer to COM_STMT_PREPARE.
-func (c *serverConn) peekPrepared() (ok preparedOK, accepted bool, err error) {
-	payload, _, _, err := c.back.Packet(maxStatement)
-	if err != nil {
-		return ok, false, &backendError{err}
-	}
-	ok, accepted = parsePrepared(payload)
-	return ok, accepted, nil
-}
-
 // cutPrepared remembers a statement by its COM_STMT_PREPARE_OK, from which it takes
 // seqgate's own parameters. It gives which of the packets behind it tell of those.
 func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop map[int]bool) {
@@ -174,3 +154,11 @@ func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop
 	}
 	return drop
 }
+
+// denial gives the server's error where it does not take a statement of the client's account: what seqgate's own account
+// reads of the table is then not for the client.
+func (c *serverConn) denial(sql []byte) error { return c.tryPrepare(sql) }
+
+// hasOwn reports whether something may have been made on a connection that no other can get:
+// what SET has set, and what drivers have prepared, goes to each connection that is used.
+func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }

@@ -23,7 +23,7 @@ type session struct {
 // newSession has a client work on a server. The caller fills in where both belong.
 func newSession(client *clientConn, server *serverConn) *session {
 	s := &session{executor: newExecutor(client, server)}
-	server.owner = s
+	server.owner = owningSession{s, server}
 	return s
 }
 

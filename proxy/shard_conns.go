@@ -225,12 +225,12 @@ func (r *shardedConn) open(k *catalog.Keyspace) (*executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &serverConn{
+	server := &serverConn{serverState: serverState{serverSocket: serverSocket{
 		srv: s.srv, ctx: s.ctx, log: s.log, trace: s.trace, keyspace: k, client: s.id,
 		back: wire.NewConn(back.Conn), backend: back, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
 		boundary: true, used: true,
-	}
-	server.owner = s
+	}}}
+	server.owner = owningSession{s, server}
 	conn := newExecutor(s.clientConn, server)
 	conn.noteAccount()
 	conn.threadID.Store(back.ThreadID)

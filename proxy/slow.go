@@ -76,7 +76,7 @@ func (x *relayer) digest() string {
 	return ""
 }
 
-func (c *serverConn) digestOf(sql []byte) string {
+func (c *serverState) digestOf(sql []byte) string {
 	modes := parser.Readings(sql, c.mariaDB)
 	if c.state.environmentKnown {
 		modes = []parser.Mode{c.state.mode}

@@ -43,7 +43,7 @@ func (s *session) beginAnew(state sessionState) {
 }
 
 // know asks the backend for the settings that say how SQL text reads.
-func (c *serverConn) know() error {
+func (c *serverState) know() error {
 	if c.state.environmentKnown {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (c *serverConn) know() error {
 
 // knowLastID asks for LAST_INSERT_ID() too: a filled statement may have to set
 // it back.
-func (c *serverConn) knowLastID() error {
+func (c *serverState) knowLastID() error {
 	if c.state.environmentKnown && c.state.lastIDKnown {
 		return nil
 	}
@@ -70,7 +70,7 @@ var askSession = func() string {
 }()
 
 // ask asks the backend for all that is not known of the session.
-func (c *serverConn) ask() error {
+func (c *serverState) ask() error {
 	row, err := c.queryRow(askSession, 6)
 	if err != nil {
 		return err
@@ -93,16 +93,16 @@ func (c *serverConn) ask() error {
 
 // setLastID notes what LAST_INSERT_ID() has to give from now on; actual is what
 // the backend's gives.
-func (c *serverConn) setLastID(want, actual uint64) {
+func (c *serverState) setLastID(want, actual uint64) {
 	c.state.lastID, c.state.lastIDKnown, c.state.restore = want, true, want != actual
 }
 
 // restoreLastID sets the backend's LAST_INSERT_ID() before a statement that may
 // look at it.
-func (c *serverConn) restoreLastID() error { return c.restoreBy("DO") }
+func (c *serverState) restoreLastID() error { return c.restoreBy("DO") }
 
 // restoreBy restores it by DO, behind which ROW_COUNT() is 0, or by SELECT, behind which it is -1.
-func (c *serverConn) restoreBy(verb string) error {
+func (c *serverState) restoreBy(verb string) error {
 	if !c.state.restore {
 		return nil
 	}
@@ -194,7 +194,7 @@ func keptByInsert(kind parser.Kind, sql []byte) effect {
 
 // effectOf is that of a statement in this session: only MariaDB has a USE in
 // routines and prepared statements.
-func (c *serverConn) effectOf(kind parser.Kind, sql []byte) effect {
+func (c *serverState) effectOf(kind parser.Kind, sql []byte) effect {
 	e := effectOf(kind, sql)
 	if !c.mariaDB && (kind == parser.Call || kind == parser.Execute) {
 		e &^= mayChangeDatabase
@@ -233,7 +233,7 @@ func effectOfSet(sql []byte) effect {
 }
 
 // after forgets what a statement with this effect may have changed.
-func (c *serverConn) after(e effect) {
+func (c *serverState) after(e effect) {
 	if c.unfilled != nil {
 		c.checkUnfilled()
 	}
@@ -283,13 +283,13 @@ func textRow(b []byte, columns int) []string {
 	return row[:columns]
 }
 
-func (c *serverConn) forgetIDSettings() {
+func (c *serverState) forgetIDSettings() {
 	c.state.ids, c.state.environmentKnown = idSettings{unknown: true}, false
 }
 
 // readable gives the mode in which a text reads. It asks for it where that is not
 // the same in all.
-func (c *serverConn) readable(sql []byte) (parser.Mode, error) {
+func (c *serverState) readable(sql []byte) (parser.Mode, error) {
 	if !c.state.environmentKnown && parser.Plain(sql) {
 		return parser.Mode{MariaDB: c.mariaDB}, nil
 	}
@@ -299,7 +299,7 @@ func (c *serverConn) readable(sql []byte) (parser.Mode, error) {
 
 // learnDatabase reports whether the default database is known. Where it is not,
 // the server's list of connections tells, where the session's is seen over seqgate's own. The port makes sure that it is the same server's.
-func (c *serverConn) learnDatabase() bool {
+func (c *serverState) learnDatabase() bool {
 	if c.state.databaseKnown {
 		return true
 	}
@@ -323,20 +323,20 @@ func (c *serverConn) learnDatabase() bool {
 
 // setDatabase notes a new default database, by the client's word for it. How the
 // server spells it is asked when it matters.
-func (c *serverConn) setDatabase(name string) {
+func (c *serverState) setDatabase(name string) {
 	c.state.environmentKnown = false
 	c.state.database, c.state.databaseKnown = name, isPlainName(name)
 }
 
 // noteTemporary has the session ask, from now on, which of its tables are
 // temporary. Any further DDL makes it ask anew.
-func (c *serverConn) noteTemporary() { c.temporary = make(map[string]bool) }
+func (c *serverState) noteTemporary() { c.temporary = make(map[string]bool) }
 
 // isTemporary reports whether the session's own temporary table hides a table.
 // That it does is asked each time: a stored function or a trigger may drop it
 // within any statement. One that such a statement makes gets ids like the table
 // that it hides.
-func (c *serverConn) isTemporary(schema, table string) (bool, error) {
+func (c *serverState) isTemporary(schema, table string) (bool, error) {
 	if c.temporary == nil {
 		return false, nil
 	}
@@ -356,7 +356,7 @@ func (c *serverConn) isTemporary(schema, table string) (bool, error) {
 
 // hidesDatabase reports whether a text writes to a table and may run a USE, also
 // one that it makes of literals.
-func (c *serverConn) hidesDatabase(sql []byte) (bool, error) {
+func (c *serverState) hidesDatabase(sql []byte) (bool, error) {
 	if !mayNeedSeqgate(sql) || !parser.ContainsWord(sql, "use") && !parser.MayPrepare(sql) {
 		return false, nil
 	}
@@ -374,7 +374,7 @@ func (c *serverConn) hidesDatabase(sql []byte) (bool, error) {
 
 // databaseCharset asks for the character set of files that LOAD DATA gives none
 // for.
-func (c *serverConn) databaseCharset() (string, error) {
+func (c *serverState) databaseCharset() (string, error) {
 	row, err := c.queryRow("SELECT CAST(CONVERT(@@character_set_database USING utf8mb4) AS BINARY) LIMIT 1", 1)
 	if err != nil {
 		return "", err
@@ -383,7 +383,7 @@ func (c *serverConn) databaseCharset() (string, error) {
 }
 
 // outOfTransaction notes that the client's transaction is over on a connection.
-func (c *serverConn) outOfTransaction() {
+func (c *serverState) outOfTransaction() {
 	c.begun, c.xid = false, ""
 	c.answer.Status &^= mysql.SERVER_STATUS_IN_TRANS
 }
@@ -392,3 +392,16 @@ func (c *serverConn) outOfTransaction() {
 // as its text tells. Such a table hides one of its name from the session that made it, and
 // has no sequence.
 func mayMakeTemporary(sql []byte) bool { return parser.ContainsWord(sql, "temporary") }
+
+// changeDatabase changes the default database of a connection. The server's refusal is
+// a *wire.ServerError.
+func (c *serverState) changeDatabase(name string) error {
+	if err := c.send(append([]byte{mysql.COM_INIT_DB}, name...)); err != nil {
+		return err
+	}
+	if err := c.drop(wire.ShapeSingle); err != nil {
+		return err
+	}
+	c.setDatabase(name)
+	return nil
+}

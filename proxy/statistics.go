@@ -175,27 +175,6 @@ func (c *clientConn) countFront() {
 	c.front.BytesRead, c.front.BytesWritten = c.statistics.stripe.Bytes()
 }
 
-// countBack counts the connection to the server that the session has from now on, and what passes over it.
-func (c *serverConn) countBack() {
-	c.uncountBack()
-	b := c.srv.backends[c.keyspace]
-	if b == nil {
-		return
-	}
-	stripe := b.Stripe(c.client)
-	c.back.BytesRead, c.back.BytesWritten, c.back.Queries = &stripe.In, &stripe.Out, &stripe.Queries
-	c.openCount = b.Open()
-	c.openCount.Add(1)
-}
-
-// uncountBack ends the count of the connection to the server, if there is one.
-func (c *serverConn) uncountBack() {
-	if c.openCount != nil {
-		c.openCount.Add(-1)
-		c.openCount = nil
-	}
-}
-
 // uncountBacks is uncountBack of the session and its connections, after a fault.
 func (s *session) uncountBacks() {
 	if s.router != nil {

@@ -13,7 +13,7 @@ import (
 func BenchmarkTally(b *testing.B) {
 	m, server := meter.New(), meter.NewBackend()
 	newSession := func(id uint32) *session {
-		s := newSession(&clientConn{id: id, front: &wire.Conn{}}, &serverConn{back: &wire.Conn{}})
+		s := newSession(&clientConn{id: id, front: &wire.Conn{}}, &serverConn{serverState: serverState{serverSocket: serverSocket{back: &wire.Conn{}}}})
 		s.statistics.stripe = m.Stripe(id)
 		s.front.BytesRead, s.front.BytesWritten = s.statistics.stripe.Bytes()
 		stripe := server.Stripe(id)

@@ -3,7 +3,6 @@ package proxy
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -134,16 +133,6 @@ func (f *statementReader) usingVariables(st *statement, using [][]byte) ([][]byt
 		return nil, err
 	}
 	return among(st.fill.bound, using, copies), nil
-}
-
-// copyVariables copies user variables to ones of seqgate's own, and gives those.
-func (c *serverConn) copyVariables(names [][]byte) ([][]byte, error) {
-	copies, set := make([][]byte, len(names)), make([]string, len(names))
-	for i, name := range names {
-		copies[i] = fmt.Appendf(nil, copiedVariable, i)
-		set[i] = fmt.Sprintf("%s = %s", copies[i], name)
-	}
-	return copies, c.quietly("SET " + strings.Join(set, ", "))
 }
 
 func tooManyIDVariables(b *catalog.Binding) error {

@@ -41,7 +41,7 @@ func newTracing(tracer Tracer) *tracing {
 }
 
 // spanContext is what is done for the statement under way is done in.
-func (c *serverConn) spanContext() context.Context {
+func (c *serverSocket) spanContext() context.Context {
 	if c.trace == nil || c.trace.ctx == nil {
 		return c.ctx
 	}
@@ -49,7 +49,7 @@ func (c *serverConn) spanContext() context.Context {
 }
 
 // noteIDs notes that the statement under way got n ids.
-func (c *serverConn) noteIDs(n int64) {
+func (c *serverSocket) noteIDs(n int64) {
 	if c.trace != nil {
 		c.trace.ids += n
 	}
@@ -213,41 +213,41 @@ func (s *session) endCalls(err error) {
 }
 
 // beginCall begins the span of a command that is about to be sent to the server, for a statement.
-func (s *serverConn) beginCall() {
-	if s.trace.end == nil || s.call.end != nil && !s.call.answered {
+func (c *serverSocket) beginCall() {
+	if c.trace.end == nil || c.call.end != nil && !c.call.answered {
 		return // a part of the same command
 	}
-	if s.call.end != nil {
-		s.endCall(nil)
+	if c.call.end != nil {
+		c.endCall(nil)
 	}
-	attrs := []slog.Attr{slog.String("db.system.name", "mysql"), slog.String("db.namespace", s.keyspace.Name),
-		slog.String("server.address", s.keyspace.Backend.Addr)}
-	if s.keyspace.Shard != "" {
-		attrs = append(attrs, slog.String("seqgate.shard", s.keyspace.Shard))
+	attrs := []slog.Attr{slog.String("db.system.name", "mysql"), slog.String("db.namespace", c.keyspace.Name),
+		slog.String("server.address", c.keyspace.Backend.Addr)}
+	if c.keyspace.Shard != "" {
+		attrs = append(attrs, slog.String("seqgate.shard", c.keyspace.Shard))
 	}
-	_, end := s.trace.tracer.Start(s.trace.ctx, "client", "call "+s.keyspace.String(), attrs...)
-	s.call = call{end: end, rows: s.answer.Rows}
+	_, end := c.trace.tracer.Start(c.trace.ctx, "client", "call "+c.keyspace.String(), attrs...)
+	c.call = call{end: end, rows: c.answer.Rows}
 }
 
 // endAnswer notes that an answer has come.
-func (s *serverConn) endAnswer() {
-	if s.call.ahead > 0 {
-		s.call.ahead--
+func (c *serverSocket) endAnswer() {
+	if c.call.ahead > 0 {
+		c.call.ahead--
 		return
 	}
-	s.endCall(nil)
+	c.endCall(nil)
 }
 
 // endCall ends the span of the server's command. err is why there is no answer, if so.
-func (s *serverConn) endCall(err error) {
-	c := s.call
-	s.call = call{}
+func (c *serverSocket) endCall(err error) {
+	ended := c.call
+	c.call = call{}
 	var code uint16
-	if c.answered && s.answer.Failed {
-		code = s.answer.Code
+	if ended.answered && c.answer.Failed {
+		code = c.answer.Code
 	}
-	attrs := []slog.Attr{slog.Uint64("db.response.returned_rows", s.answer.Rows-min(c.rows, s.answer.Rows))}
-	c.end(failure(code, err), withCode(attrs, code)...)
+	attrs := []slog.Attr{slog.Uint64("db.response.returned_rows", c.answer.Rows-min(ended.rows, c.answer.Rows))}
+	ended.end(failure(code, err), withCode(attrs, code)...)
 }
 
 // withCode adds the number of a server's error, if there was one.

@@ -11,7 +11,7 @@ import (
 // What the client is told of a commit that failed on a shard has no addresses in it.
 func TestPartlyCommittedTellsNoAddress(t *testing.T) {
 	on := func(shard string) *executor {
-		return newExecutor(new(clientConn), &serverConn{keyspace: &catalog.Keyspace{Name: "customer", Shard: shard}})
+		return newExecutor(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{keyspace: &catalog.Keyspace{Name: "customer", Shard: shard}}}})
 	}
 	lost := &backendError{errors.New("read tcp 10.0.0.1:40000->10.0.0.2:3306: connection reset by peer")}
 	text := partlyCommitted([]*executor{on("-80")}, on("80-"), lost).Error()

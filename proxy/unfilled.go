@@ -28,7 +28,7 @@ func (f *statementReader) tableBinding(schema, table string) (*catalog.Binding, 
 
 // checkUnfilled looks again at a table whose INSERT passed without ids, when its answer has an insert id all the same: the
 // table was another one by then.
-func (c *serverConn) checkUnfilled() {
+func (c *serverState) checkUnfilled() {
 	e := c.unfilled
 	c.unfilled = nil
 	if c.answer.InsertID == 0 || c.answer.Failed {

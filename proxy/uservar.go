@@ -23,8 +23,8 @@ const askVariable = "CAST(CASE WHEN %[1]s IS NULL THEN '' WHEN %[2]s THEN CONCAT
 
 // isText gives the condition that a user variable holds a string. No function
 // tells its type on both servers.
-func (s *serverConn) isText(variable []byte) string {
-	if s.mariaDB {
+func (c *serverConn) isText(variable []byte) string {
+	if c.mariaDB {
 		return fmt.Sprintf("COERCIBILITY(%s) = 2", variable)
 	}
 	return fmt.Sprintf(`LEFT(JSON_ARRAY(%s), 2) = '["'`, variable)
@@ -137,3 +137,13 @@ func (f *statementReader) appendCopied(dst, sql []byte, p *fillPlan, row int) ([
 
 // maxOwnVariables bounds the variables that seqgate makes in a session.
 const maxOwnVariables = 1000
+
+// copyVariables copies user variables to ones of seqgate's own, and gives those.
+func (c *serverConn) copyVariables(names [][]byte) ([][]byte, error) {
+	copies, set := make([][]byte, len(names)), make([]string, len(names))
+	for i, name := range names {
+		copies[i] = fmt.Appendf(nil, copiedVariable, i)
+		set[i] = fmt.Sprintf("%s = %s", copies[i], name)
+	}
+	return copies, c.quietly("SET " + strings.Join(set, ", "))
+}

@@ -170,14 +170,14 @@ func (r *shardedConn) undecided(name string, conns []*executor, err error) error
 }
 
 // endXA ends a connection's part of the transaction.
-func (c *serverConn) endXA(verb string) error {
+func (c *serverState) endXA(verb string) error {
 	err := c.quietly(verb + c.xid)
 	c.outOfTransaction()
 	return err
 }
 
 // rollbackXA rolls a connection's part back, whether that is prepared or not.
-func (c *serverConn) rollbackXA() error {
+func (c *serverState) rollbackXA() error {
 	if err := ignoreXAState(c.quietly("XA END " + c.xid)); err != nil {
 		return err
 	}
