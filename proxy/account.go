@@ -13,7 +13,7 @@ import (
 
 // account gives the account with which a listed user's sessions run at a keyspace's server, by the settings of now. A
 // user who is not listed any more gets no further connection.
-func (s *Server) account(k *catalog.Keyspace, user string) (catalog.Account, error) {
+func (s *keyspaces) account(k *catalog.Keyspace, user string) (catalog.Account, error) {
 	users := s.settings().Users
 	i := slices.IndexFunc(users, func(u User) bool { return u.Name == user })
 	switch {
@@ -27,7 +27,7 @@ func (s *Server) account(k *catalog.Keyspace, user string) (catalog.Account, err
 
 // asking gives connections over which a server can be asked of the threads of an account, or to end them: those of the
 // account, which needs no privilege for its own. nil is a client's own account, of which seqgate has no password.
-func (s *Server) asking(k *catalog.Keyspace, a *catalog.Account) (*sql.DB, error) {
+func (s *keyspaces) asking(k *catalog.Keyspace, a *catalog.Account) (*sql.DB, error) {
 	if a == nil || *a == k.Own() || k.OpenAs == nil {
 		return k.DB, nil
 	}

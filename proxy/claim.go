@@ -26,7 +26,7 @@ type claim struct {
 }
 
 // verify checks a client's proof of its password, by the user's plugin.
-func (s *Server) verify(front handshake.PacketConn, c *claim, from net.Addr) error {
+func (s *logins) verify(front handshake.PacketConn, c *claim, from net.Addr) error {
 	u := s.user(c.user)
 	if c.plugin != u.Plugin {
 		if !c.switches {
@@ -75,7 +75,7 @@ func (c *claim) switchTo(front handshake.PacketConn, plugin string) error {
 // user gives the user of a name. One that does not exist has a password that
 // nobody knows and the plugin of one that does, always the same, so that it is
 // refused as a wrong password is.
-func (s *Server) user(name string) User {
+func (s *logins) user(name string) User {
 	for _, u := range s.settings().Users {
 		if u.Name == name {
 			if u.Plugin == "" {
@@ -101,7 +101,7 @@ func unguessable() string {
 
 // usualPlugin is the one that the greeting names: that of most users saves them a
 // round trip.
-func (s *Server) usualPlugin() string {
+func (s *logins) usualPlugin() string {
 	native := 0
 	for _, u := range s.settings().Users {
 		if u.Plugin == mysql.AUTH_NATIVE_PASSWORD {

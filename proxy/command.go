@@ -1,12 +1,10 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"io"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
-	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -137,20 +135,6 @@ func (c *clientConn) packetUpTo(limit int) (payload []byte, size int, err error)
 	}
 	c.out.sequence = sequence + 1
 	return payload, size, nil
-}
-
-// statementLimit gives how many bytes of a statement are read for a server to
-// judge: it refuses more than its max_allowed_packet, with an error that clients
-// shall see from itself, so there is room for that.
-func (s *Server) statementLimit(ctx context.Context, k *catalog.Keyspace) int {
-	const usual = 64 << 20 // MySQL's default
-	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
-	defer cancel()
-	allowed := usual
-	if err := k.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&allowed); err != nil {
-		s.log.Warn("max_allowed_packet not known", "keyspace", k.Name, "err", err)
-	}
-	return min(2*allowed, maxStatement) + wire.MaxPayload
 }
 
 func frontFailure(err error) error {

@@ -9,9 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/proxy/wire"
-	"github.com/seqgate/seqgate/sequence/snowflake"
 )
 
 // SELECT SEQGATE_DECODE(id) takes an id apart, by a text or as a prepared statement.
@@ -81,24 +79,6 @@ func appendBinaryRow(dst []byte, columns []wire.Column, row []string) ([]byte, e
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(n))
 	}
 	return dst, nil
-}
-
-// decode takes an id apart: a row for each generator of the vschema and each preset of which it may be, by the time that it
-// has there.
-func (srv *Server) decode(text string) (rows [][]string, err error) {
-	id, ok := generate.ParseID(text)
-	if !ok {
-		return nil, mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf("SEQGATE_DECODE: '%s' is no id: write a number from 1 to 2^63-1, decimal or after 0x", text))
-	}
-	list, err := generate.Explain(id, srv.generators(), time.Now())
-	for _, e := range list {
-		zone := ""
-		if e.Layout.Bits(snowflake.Zone) > 0 {
-			zone = strconv.FormatInt(e.Zone, 10)
-		}
-		rows = append(rows, []string{e.Layout.Name, e.Generator, stamp(e.Time), zone, strconv.FormatInt(e.Worker, 10), strconv.FormatInt(e.Sequence, 10)})
-	}
-	return rows, err
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

@@ -63,7 +63,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // closeListeners returns once no client can connect any more. A listener is closed in the kernel only when nobody waits for
 // a client of it: until then one whose session has ended would connect again, in vain.
 // A wrapped listener may not wake; then it ends with ctx.
-func (s *Server) closeListeners(ctx context.Context) {
+func (s *sessionList) closeListeners(ctx context.Context) {
 	s.mu.Lock()
 	s.closing.Store(true)
 	listeners := s.listeners
@@ -83,7 +83,7 @@ func (s *Server) closeListeners(ctx context.Context) {
 }
 
 // beginDrain closes the listeners, and looks at each session for the first time.
-func (s *Server) beginDrain(ctx context.Context) {
+func (s *sessionList) beginDrain(ctx context.Context) {
 	s.closeListeners(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ const quietLooks = 1
 
 // endQuietUntil ends sessions that stay quiet, until all sessions have ended, or ctx
 // is done: then it reports false.
-func (s *Server) endQuietUntil(ctx context.Context, ended <-chan struct{}) bool {
+func (s *sessionList) endQuietUntil(ctx context.Context, ended <-chan struct{}) bool {
 	var look <-chan time.Time
 	if s.settings().Quiet > 0 {
 		ticker := time.NewTicker(s.settings().Quiet)
@@ -128,7 +128,7 @@ func (s *Server) endQuietUntil(ctx context.Context, ended <-chan struct{}) bool 
 }
 
 // endQuiet wakes the sessions that have sent no command since the look before.
-func (s *Server) endQuiet() {
+func (s *sessionList) endQuiet() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c, session := range s.sessions {
@@ -139,7 +139,7 @@ func (s *Server) endQuiet() {
 }
 
 // release gives back what sessions have shared.
-func (s *Server) release() error {
+func (s *sessionList) release() error {
 	err := s.hangups.close()
 	if s.ownGenerators != nil {
 		err = errors.Join(err, s.ownGenerators.Close(context.Background())) // static worker ids: nobody has to be told

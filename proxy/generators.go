@@ -14,8 +14,8 @@ import (
 )
 
 // generator gives the generator of the vschema with a sequence's name; nil for a sequence.
-func (s *Server) generator(name sequence.Name) *vschema.Generator {
-	v := s.VSchema()
+func (s *keyspaces) generator(name sequence.Name) *vschema.Generator {
+	v := s.catalog.VSchema()
 	if v == nil {
 		return nil
 	}
@@ -43,8 +43,8 @@ func refuseGenerator(g *vschema.Generator, what, advice string) error {
 }
 
 // generators gives all generators of the vschema.
-func (s *Server) generators() (all []*vschema.Generator) {
-	if v := s.VSchema(); v != nil {
+func (s *keyspaces) generators() (all []*vschema.Generator) {
+	if v := s.catalog.VSchema(); v != nil {
 		for _, k := range v.Keyspaces() {
 			all = append(all, k.Generators()...)
 		}

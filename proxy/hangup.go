@@ -78,7 +78,9 @@ func (s *session) cutOff() {
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
 	_ = s.back.Close() // the session is told by that
-	s.router.cutOffConns()
+	if s.router != nil {
+		s.router.cutOffConns()
+	}
 }
 
 // cutOff ends the connection from outside of the session.
@@ -90,7 +92,7 @@ func (c *serverSocket) cutOff() {
 
 // watch has gone called at the end of w's peer. A session that cannot be watched
 // does without.
-func (s *Server) watch(w *wire.Conn, log *slog.Logger, gone func()) (stop func()) {
+func (s *keyspaces) watch(w *wire.Conn, log *slog.Logger, gone func()) (stop func()) {
 	stop, err := s.hangups.watch(w.Conn, gone)
 	if err != nil {
 		log.Warn("the ends of a session's connections will be noticed late", "err", err)
@@ -176,7 +178,9 @@ func (s *session) endGrace() {
 	defer s.ends.mu.Unlock()
 	if !s.ends.over {
 		wire.Interrupt(s.back.Conn)
-		s.router.interruptConns()
+		if s.router != nil {
+			s.router.interruptConns()
+		}
 	}
 }
 

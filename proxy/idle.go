@@ -21,7 +21,7 @@ const idleEnded = -1
 
 // sweepIdle ends the sessions that wait for a command for too long, until the
 // server is closed.
-func (s *Server) sweepIdle() {
+func (s *sessionList) sweepIdle() {
 	interval := sweepInterval(s.settings().IdleTimeout)
 	tick := time.NewTimer(interval)
 	defer tick.Stop()
@@ -53,7 +53,7 @@ func sweepInterval(timeout time.Duration) time.Duration {
 }
 
 // endIdle ends the sessions that have waited since then or longer.
-func (s *Server) endIdle(then int64) {
+func (s *sessionList) endIdle(then int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c, session := range s.sessions {

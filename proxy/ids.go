@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/sequence/snowflake"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -259,4 +263,22 @@ func (i *IDs) takeTexts(n int64) (TakenIDs, error) {
 func ErrorNumber(err error) (number uint16, text string) {
 	e := clientError(err)
 	return e.Code, e.Message
+}
+
+// decode takes an id apart: a row for each generator of the vschema and each preset of which it may be, by the time that it
+// has there.
+func (srv *Server) decode(text string) (rows [][]string, err error) {
+	id, ok := generate.ParseID(text)
+	if !ok {
+		return nil, mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf("SEQGATE_DECODE: '%s' is no id: write a number from 1 to 2^63-1, decimal or after 0x", text))
+	}
+	list, err := generate.Explain(id, srv.generators(), time.Now())
+	for _, e := range list {
+		zone := ""
+		if e.Layout.Bits(snowflake.Zone) > 0 {
+			zone = strconv.FormatInt(e.Zone, 10)
+		}
+		rows = append(rows, []string{e.Layout.Name, e.Generator, stamp(e.Time), zone, strconv.FormatInt(e.Worker, 10), strconv.FormatInt(e.Sequence, 10)})
+	}
+	return rows, err
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
-	"github.com/seqgate/seqgate/sequence"
 )
 
 // planInsert judges an INSERT or REPLACE. What seqgate cannot read of one on a
@@ -203,14 +202,6 @@ func refuseForm(err error, table string) error {
 		form = known.Form
 	}
 	return catalog.Unsupported(form, table, "use INSERT or REPLACE ... VALUES or SET with a column list")
-}
-
-// discard drops what was opened as a sequence and is none: a table that counts by key, say. It would stay in memory, in the
-// metrics and on the page.
-func (s *Server) discard(name sequence.Name, err error) {
-	if errors.Is(err, sequence.ErrNotSequence) {
-		s.cfg.Sequences.Discard(name)
-	}
 }
 
 func columnFull(b *catalog.Binding, id int64) error {

@@ -28,7 +28,8 @@ func insertSession(tb testing.TB) *session {
 	if err := c.Learn(context.Background(), k, orders, counter); err != nil {
 		tb.Fatal(err)
 	}
-	srv := &Server{catalog: c, cfg: Config{Sequences: seqs}}
+	srv := new(Server)
+	srv.catalog, srv.cfg = c, Config{Sequences: seqs}
 	return newSession(&clientConn{srv: srv, ctx: context.Background()}, &serverConn{serverState: serverState{serverSocket: serverSocket{srv: srv, ctx: context.Background(), keyspace: k,
 		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true, ids: idSettings{increment: 1}}}}})
 }

@@ -124,7 +124,7 @@ func (x *commandRunner) kill(id uint64, query bool) (done bool, err error) {
 
 // end ends a session, or with query the statement that it runs; the error is errSessionEnded when it is certain that the
 // session has ended.
-func (s *Server) end(ctx context.Context, t killTarget, query bool) error {
+func (s *sessionList) end(ctx context.Context, t killTarget, query bool) error {
 	threadID := t.session.threadID.Load()
 	err := s.endNow(ctx, t, query)
 	switch {
@@ -137,7 +137,7 @@ func (s *Server) end(ctx context.Context, t killTarget, query bool) error {
 	return err
 }
 
-func (s *Server) endNow(ctx context.Context, t killTarget, query bool) error {
+func (s *sessionList) endNow(ctx context.Context, t killTarget, query bool) error {
 	if !query {
 		t.session.killed.Store(true)
 	}
@@ -204,7 +204,7 @@ type killTarget struct {
 }
 
 // sessionOf finds a session by its id, or by its thread's on the given server.
-func (s *Server) sessionOf(id uint64, addr string) (t killTarget) {
+func (s *sessionList) sessionOf(id uint64, addr string) (t killTarget) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c, session := range s.sessions {

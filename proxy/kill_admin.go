@@ -32,15 +32,3 @@ func (s *Server) Kill(ctx context.Context, id uint64, query bool) (found bool, e
 	wire.Interrupt(t.client) // which may wait between two statements
 	return true, nil
 }
-
-// sessionWithID finds a session by the id of its greeting.
-func (s *Server) sessionWithID(id uint64) (t killTarget) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c, session := range s.sessions {
-		if session != nil && uint64(session.id) == id {
-			return killTarget{c, session, session.user, session.account.Load(), session.keyspace, session.router}
-		}
-	}
-	return t
-}

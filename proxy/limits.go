@@ -80,7 +80,7 @@ func (l *limit) free(key string) {
 // When all are taken, a client whose answer in its login is long awaited gives up its own;
 // one that is not awaited for so long yet will be after a wait.
 // The error is error 1040. The caller calls release when the session has ended.
-func (s *Server) admit() (release func(), err error) {
+func (s *logins) admit() (release func(), err error) {
 	most := cmp.Or(s.settings().MaxConnections, math.MaxInt)
 	_, ok := s.connections.try("", most)
 	for waits := 0; !ok && waits < 2; waits++ {
@@ -108,7 +108,7 @@ func sayInPlaceOfGreeting(c net.Conn, e *mysql.MyError) error {
 // admitUser gives a client that has proven to be user one of that user's places.
 // The error is error 1226. The caller calls release when the session has ended,
 // or goes on as another user.
-func (s *Server) admitUser(user string) (release func(), err error) {
+func (s *logins) admitUser(user string) (release func(), err error) {
 	settings := s.settings()
 	most := settings.MaxUserConnections
 	if i := slices.IndexFunc(settings.Users, func(u User) bool { return u.Name == user }); i >= 0 {
@@ -118,4 +118,19 @@ func (s *Server) admitUser(user string) (release func(), err error) {
 		return func() {}, mysql.NewDefaultError(mysql.ER_USER_LIMIT_REACHED, user, "max_user_connections", most)
 	}
 	return func() { s.userConnections.free(user) }, nil
+}
+
+// logins says who may come in: limits, proxies in front, passwords.
+type logins struct {
+	sessionList
+
+	// publicKey is that of Config.RSA, in PEM.
+	publicKey []byte
+
+	connections, userConnections limit
+	outdated                     limit // clients that log in one after the other, by the server's address
+	halfOpen                     halfOpen
+	serverWait                   serverWait
+	loginMemory                  loginMemory
+	guesses                      guesses
 }

@@ -52,7 +52,8 @@ func TestLimit(t *testing.T) {
 func TestAdmitUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := Config{MaxUserConnections: 1, Users: []User{{Name: "many", MaxConnections: 2}, {Name: "one"}}}
-		s := &Server{cfg: cfg, ctx: t.Context()}
+		s := new(Server)
+		s.cfg, s.ctx = cfg, t.Context()
 		for _, tt := range []struct {
 			user, refused string
 			places        int

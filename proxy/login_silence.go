@@ -28,7 +28,7 @@ func (l *login) limitSilence() error {
 }
 
 // silence is how long such a client may be silent.
-func (s *Server) silence() time.Duration {
+func (s *logins) silence() time.Duration {
 	p, timeout := &s.serverWait, s.settings().HandshakeTimeout
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Server) silence() time.Duration {
 }
 
 // askServerWait asks the server. While it does not answer, what is known goes on to count.
-func (s *Server) askServerWait() {
+func (s *logins) askServerWait() {
 	ctx, cancel := context.WithTimeout(s.ctx, serverWaitTimeout)
 	defer cancel()
 	var seconds int64

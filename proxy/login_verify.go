@@ -124,7 +124,7 @@ func (l *login) whileThere(do func(ctx context.Context) error) error {
 
 // known gives what the server of the default keyspace announces: of a sharded one,
 // the first that can be reached. See [backend.Backend.Known] for its contexts.
-func (s *Server) known(ctx, wait context.Context) (greeting handshake.Greeting, err error) {
+func (s *logins) known(ctx, wait context.Context) (greeting handshake.Greeting, err error) {
 	for _, shard := range s.cfg.Keyspaces[s.cfg.Default].EachShard() {
 		greeting, err = shard.Backend.Known(ctx, wait)
 		var unreachable *backend.ConnectError
@@ -140,24 +140,6 @@ const (
 	errAccountLocked        = 3118
 	errAccountLockedMariaDB = 4151
 )
-
-// ownLogin gives what a client is told when seqgate itself could not log in at the
-// server: not of whose account it is, nor from which host.
-func (s *Server) ownLogin(err error, login backend.Login) error {
-	var refused *mysql.MyError
-	if !errors.As(err, &refused) {
-		return err
-	}
-	told := ownRefused()
-	switch {
-	case refused.Code == mysql.ER_DBACCESS_DENIED_ERROR:
-		told = mysql.NewError(refused.Code, "Access denied to database '"+login.Database+"': seqgate's own account at the server has no right to it")
-	case !refusesAccount(refused.Code):
-		return err
-	}
-	s.log.Error("a server refuses the account of its DSN, or of a user", "account", login.User, "err", err)
-	return told
-}
 
 // ownRefused is told in place of a refusal of seqgate's own account.
 func ownRefused() *mysql.MyError {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
+	"github.com/seqgate/seqgate/sequence"
 )
 
 // A table's sequence learns of the ids that clients write themselves once the server
@@ -87,7 +88,7 @@ func (f *insertWriter) tellExplicit(p *fillPlan, t catalog.TableName, outcome ow
 }
 
 // hasPassed reports whether the sequence has nothing to learn of the statement's ids.
-func (s *Server) hasPassed(p *fillPlan) bool {
+func (s *keyspaces) hasPassed(p *fillPlan) bool {
 	seq, err := s.cfg.Sequences.Get(p.binding.Sequence)
 	if err != nil {
 		return true // the registry was closed: this process gives no more ids
@@ -100,7 +101,7 @@ func (s *Server) hasPassed(p *fillPlan) bool {
 
 // learnOwn tells the sequence of stored ids. One that the column cannot hold was stored
 // as the largest that it can.
-func (s *Server) learnOwn(b *catalog.Binding, lowest, highest int64) {
+func (s *keyspaces) learnOwn(b *catalog.Binding, lowest, highest int64) {
 	lowest, highest = min(lowest, b.Max), min(highest, b.Max)
 	seq, err := s.cfg.Sequences.Get(b.Sequence)
 	switch {
@@ -179,4 +180,47 @@ func (p *fillPlan) firstOf() string { return "MIN(" + catalog.Quote(p.binding.Co
 
 func fromBlock(p *fillPlan, t catalog.TableName) string {
 	return " FROM " + catalog.Quote(t.Schema) + "." + catalog.Quote(t.Table) + " WHERE " + catalog.Quote(p.binding.Column) + p.isOneOfIDs()
+}
+
+// discard drops what was opened as a sequence and is none: a table that counts by key, say. It would stay in memory, in the
+// metrics and on the page.
+func (s *keyspaces) discard(name sequence.Name, err error) {
+	if errors.Is(err, sequence.ErrNotSequence) {
+		s.cfg.Sequences.Discard(name)
+	}
+}
+
+// skipStored skips what is in the table of the ids from first to last, and of those in
+// memory behind them.
+func (s *keyspaces) skipStored(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, b *catalog.Binding, first, last int64) (bool, error) {
+	seq, err := s.cfg.Sequences.Get(b.Sequence)
+	if err != nil {
+		return false, err
+	}
+	if ids, ok := seq.Memory(); ok {
+		last = max(last, ids.Last())
+		if first == 0 {
+			first = ids.First
+		}
+	}
+	if first == 0 {
+		return false, nil
+	}
+	stored, err := highestBetween(ctx, k, t, b, first, last)
+	if err != nil || stored == 0 {
+		return false, err
+	}
+	if stored == last && last <= b.Max-maxTaken { // they may go on above
+		above, err := highestBetween(ctx, k, t, b, last+1, last+maxTaken)
+		if err != nil {
+			return false, err
+		}
+		stored = max(stored, above)
+	}
+	seq.SkipTo(stored + 1)
+	if s.taken.due(b.Sequence.String()+" "+b.Table, time.Now()) {
+		s.cfg.Logger.Warn("an id in memory was in the table already: a client wrote it itself, past this seqgate; the ids up to there were skipped",
+			"table", b.Table, "id", stored, "sequence", b.Sequence.String())
+	}
+	return true, nil
 }

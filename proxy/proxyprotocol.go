@@ -44,7 +44,7 @@ func (c proxiedConn) RemoteAddr() net.Addr { return c.client }
 
 // behindProxy gives the client's connection. That of an address in
 // Config.ProxyFrom must begin with a header; nobody else's is looked at.
-func (s *Server) behindProxy(c net.Conn) (net.Conn, error) {
+func (s *logins) behindProxy(c net.Conn) (net.Conn, error) {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok || !s.isProxy(tcp.RemoteAddr()) {
 		return c, nil
@@ -64,7 +64,7 @@ func (s *Server) behindProxy(c net.Conn) (net.Conn, error) {
 	return proxiedConn{tcp, net.TCPAddrFromAddrPort(client)}, tcp.SetReadDeadline(time.Time{})
 }
 
-func (s *Server) isProxy(a net.Addr) bool {
+func (s *logins) isProxy(a net.Addr) bool {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
 		return false

@@ -1,16 +1,12 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/backend"
-	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
 // With a list of users it is seqgate that logs in at the backend, so it can do so
@@ -106,21 +102,6 @@ func (s *session) reconnect(c *serverConn) error {
 	c.state = sessionState{database: login.Database, databaseKnown: true, lastID: id, lastIDKnown: true, restore: id != 0}
 	s.log.Info("session goes on with another connection to its server")
 	return c.restoreLastID()
-}
-
-// connect gives a connection to a keyspace's server, which must have all that the
-// client was told of by that of the default keyspace. Errors: *backend.ConnectError,
-// and *mysql.MyError for the client.
-func (s *Server) connect(ctx context.Context, k *catalog.Keyspace, login backend.Login) (*backend.Conn, error) {
-	c, err := s.pools[k].Get(ctx, login)
-	if err != nil {
-		return nil, s.ownLogin(err, login)
-	}
-	const others = perHop | handshake.LongPassword | handshake.PluginAuth | handshake.ConnectWithDB
-	if lacks := login.Capabilities &^ c.Capabilities &^ others; lacks != 0 {
-		return nil, errors.Join(lacking(k.Name, s.cfg.Default, lacks), c.Quit())
-	}
-	return c, nil
 }
 
 // lacking refuses a client whose capabilities are those of another server.

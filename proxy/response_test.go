@@ -244,7 +244,8 @@ func between(t *testing.T, capabilities uint64, answer []byte) (s *session, rece
 	both.Go(func() { all, _ = io.ReadAll(client) })
 	both.Go(func() { _, _ = server.Write(answer) }) // the session may end before all was read
 	main := &catalog.Keyspace{Name: "main"}
-	srv := &Server{cfg: Config{Users: []User{}}, pools: map[*catalog.Keyspace]*backend.Pool{main: {}}}
+	srv := new(Server)
+	srv.cfg.Users, srv.pools = []User{}, map[*catalog.Keyspace]*backend.Pool{main: {}}
 	s = newSession(&clientConn{srv: srv, front: wire.NewConn(front), out: sender{sequence: 1}},
 		&serverConn{serverState: serverState{serverSocket: serverSocket{srv: srv, keyspace: main, back: wire.NewConn(back), capabilities: capabilities}}})
 	return s, func() []byte {

@@ -140,6 +140,10 @@ func (r *routedState) keyspaceName() string {
 	return r.keyspace.Name
 }
 
+// LAST_INSERT_ID() is of the session, whichever connection ran the INSERT. The connection that
+// changed it last is its owner; another one gets it when it is used, and sets it
+// before a statement that may look (statementReader.before).
+
 // lastIDConn gives the owner.
 func (r *routedState) lastIDConn() *executor {
 	if r.idConn == nil {

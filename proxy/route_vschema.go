@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -47,18 +46,6 @@ func vschemaColumns(names ...string) (columns []wire.Column) {
 		columns = append(columns, wire.TextColumn(name, 1024))
 	}
 	return columns
-}
-
-// vschemaKeyspaces gives all keyspaces, also those that the vschema does not name.
-// Foreign keys are always left to the servers ("unmanaged"): another
-// foreign_key_mode is not loaded, and neither is a vschema with an error for Comment.
-func (s *Server) vschemaKeyspaces(v *vschema.VSchema) shown {
-	result := shown{columns: vschemaColumns("Keyspace", "Sharded", "Foreign Key", "Comment")}
-	for _, name := range slices.Sorted(maps.Keys(s.cfg.Keyspaces)) {
-		k, ok := v.Keyspace(name)
-		result.rows = append(result.rows, []string{name, strconv.FormatBool(ok && k.Sharded), "unmanaged", ""})
-	}
-	return result
 }
 
 func (d *commandStatement) vschemaTables(v *vschema.VSchema) (shown, error) {

@@ -13,8 +13,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -119,60 +117,14 @@ type Config struct {
 // DefaultHandshakeTimeout is that of a Config that has none.
 const DefaultHandshakeTimeout = 10 * time.Second
 
-// Server accepts clients.
+// Server accepts clients. What it is made of, each part knowing those before it: keyspaces, sessionList, logins.
 type Server struct {
-	cfg      Config
-	changed  atomic.Pointer[Config] // with the settings of now; nil until they are changed
-	catalog  *catalog.Cache
-	takers   takers
-	clusters clusters
-
-	ownGenerators *generate.Set // nil when Config has one
-	log           *slog.Logger
-	hangups       *hangups
-	// pools are the backends' connections, by unsharded keyspace or shard; none without a list of users.
-	pools    map[*catalog.Keyspace]*backend.Pool
-	accounts accountPools
-	// publicKey is that of Config.RSA, in PEM.
-	publicKey []byte
+	logins
 
 	decisions *decisions // nil without Config.XA
-
-	meter    *meter.Meter
-	backends map[*catalog.Keyspace]*meter.Backend // by unsharded keyspace or shard
-
-	explicit explicitWarnings
-	taken    explicitWarnings // of ids in memory that were in the table
-	looked   explicitWarnings // how often tables are looked through for those
-	segments segments
-	started  time.Time
-
-	queryNames string // see newQueryNames
-
-	connections, userConnections limit
-	outdated                     limit // clients that log in one after the other, by the server's address
-	halfOpen                     halfOpen
-	serverWait                   serverWait
-	loginMemory                  loginMemory
-	guesses                      guesses
-
-	clock atomic.Int64 // of the latest sweep for idle sessions, in nanoseconds; 1 before the first
-
-	ctx       context.Context // of all sessions
-	cancel    context.CancelFunc
-	retired   atomic.Bool    // no client should come any more
-	serving   atomic.Bool    // clients are let in
-	closing   atomic.Bool    // its listeners close
-	accepting sync.WaitGroup // loops over its listeners
-	draining  atomic.Bool    // none is let in
-	lastID    atomic.Uint32  // of a session, counted from 0
-	running   sync.WaitGroup
-	sweep     sync.WaitGroup // for idle sessions
-
-	mu        sync.Mutex
-	listeners []net.Listener
-	sweeping  bool
-	sessions  map[net.Conn]*session // nil while logging in
+	segments  segments
+	serving   atomic.Bool   // clients are let in
+	lastID    atomic.Uint32 // of a session, counted from 0
 }
 
 // New makes a Server; it serves once listeners are handed to Serve. Shutdown gives
@@ -184,8 +136,11 @@ func New(cfg Config) (*Server, error) {
 	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, DefaultHandshakeTimeout)
 	cfg.MaxValues = cmp.Or(cfg.MaxValues, DefaultMaxValues)
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{cfg: cfg, log: cfg.Logger, ctx: ctx, cancel: cancel, sessions: make(map[net.Conn]*session), started: time.Now(),
-		queryNames: newQueryNames(), meter: meter.New(), backends: newBackends(cfg.Keyspaces)}
+	s := new(Server)
+	s.cfg, s.log, s.queryNames = cfg, cfg.Logger, newQueryNames()
+	s.ctx, s.cancel = ctx, cancel
+	s.sessions, s.started = make(map[net.Conn]*session), time.Now()
+	s.meter, s.backends = meter.New(), newBackends(cfg.Keyspaces)
 	s.explicit.log = cfg.Logger
 	s.looked.pause = lookPause
 	s.lastID.Store(rand.Uint32()) // another seqgate's ids are other ones, most likely
@@ -326,7 +281,9 @@ func (s *Server) run(c, client net.Conn, session *session, release func()) {
 	defer func() {
 		if !closed {
 			_ = session.unwatch()
-			session.router.cutOffConns()
+			if session.router != nil {
+				session.router.cutOffConns()
+			}
 			_ = session.back.Close() // after a fault: its locks must not stay
 		}
 	}()
@@ -334,12 +291,6 @@ func (s *Server) run(c, client net.Conn, session *session, release func()) {
 	err := session.run()
 	closed = true
 	s.logEnd(client, "session", session.keyspace, errors.Join(err, session.close()))
-}
-
-func (s *Server) logFault(c net.Conn, fault any) {
-	if fault != nil {
-		s.log.Error("session ended by a fault", "client", c.RemoteAddr().String(), "fault", fault, "stack", string(debug.Stack()))
-	}
 }
 
 // receive takes a client in before anything is said to it: it learns whose
@@ -356,33 +307,4 @@ func (s *Server) receive(c net.Conn) (client net.Conn, release func(), err error
 		release()
 	}
 	return nil, nil, err
-}
-
-// logEnd tells how a session ended: a client that just leaves is no news. k is its keyspace, nil before there is one.
-func (s *Server) logEnd(c net.Conn, what string, k *catalog.Keyspace, err error) {
-	level := slog.LevelDebug
-	var lost *backendError
-	var connect *backend.ConnectError
-	var header *proxyHeaderError
-	if errors.As(err, &header) {
-		host, _, _ := net.SplitHostPort(c.RemoteAddr().String()) // a TCP connection's: see behindProxy
-		s.log.Warn("PROXY header refused", "proxy", host, "err", err)
-		return
-	}
-	if errors.As(err, &lost) || errors.As(err, &connect) {
-		level = slog.LevelWarn
-	}
-	s.log.Log(s.ctx, level, what+" ended", append(k.Logged(), "client", c.RemoteAddr().String(), "err", err)...)
-}
-
-func (s *Server) track(c net.Conn, session *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sessions[c] = session
-}
-
-func (s *Server) untrack(c net.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sessions, c)
 }

@@ -41,19 +41,3 @@ func (s *Server) Change(to Settings) error {
 	}
 	return nil
 }
-
-// settings gives the configuration with the settings of now.
-func (s *Server) settings() *Config {
-	if cfg := s.changed.Load(); cfg != nil {
-		return cfg
-	}
-	return &s.cfg
-}
-
-// startSweep has idle sessions ended, if they are to be. s.mu is held.
-func (s *Server) startSweep() {
-	if !s.sweeping && s.settings().IdleTimeout > 0 {
-		s.sweeping = true
-		s.sweep.Go(s.sweepIdle)
-	}
-}

@@ -314,9 +314,6 @@ func (r *shardedConn) restorable() bool { return r.replaceable(r.s.executor) }
 // interruptConns wakes the session from waiting for any server's answer. It is
 // called from outside of it.
 func (r *shardedConn) interruptConns() {
-	if r == nil {
-		return
-	}
 	r.conns.others(r.s.executor, func(conn *executor) {
 		conn.ends.mu.Lock()
 		defer conn.ends.mu.Unlock()
@@ -326,9 +323,6 @@ func (r *shardedConn) interruptConns() {
 
 // cutOffConns ends all connections from outside of the session.
 func (r *shardedConn) cutOffConns() {
-	if r == nil {
-		return
-	}
 	r.conns.others(r.s.executor, (*executor).cutOff)
 }
 

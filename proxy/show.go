@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -64,7 +63,7 @@ func showTopics() shown {
 }
 
 // showServers gives how the server of each shard stands.
-func (s *Server) showServers() shown {
+func (s *keyspaces) showServers() shown {
 	var all []health.Status
 	if s.cfg.Health != nil {
 		all = s.cfg.Health()
@@ -78,43 +77,6 @@ func (s *Server) showServers() shown {
 		}
 		result.rows = append(result.rows, []string{s.Keyspace, s.Shard, s.Addr, string(s.State), s.Since.UTC().Format(time.RFC3339),
 			strconv.FormatInt(s.Latency.Microseconds(), 10), s.Version, lastError})
-	}
-	return result
-}
-
-// showStatus gives what this process did since it began, as SHOW STATUS of a server.
-func (s *Server) showStatus() shown {
-	s.mu.Lock()
-	sessions, loggingIn := 0, 0
-	for _, session := range s.sessions {
-		if session == nil {
-			loggingIn++
-		} else {
-			sessions++
-		}
-	}
-	s.mu.Unlock()
-	var refills, waits, failures, away, waiting int64
-	all := s.cfg.Sequences.Snapshot()
-	for _, st := range all {
-		refills, waits, failures, waiting = refills+st.Refills, waits+st.Waits, failures+st.Failures, waiting+int64(st.Waiting)
-		if !st.AwaySince.IsZero() {
-			away++
-		}
-	}
-	variables := []struct {
-		name  string
-		value any
-	}{
-		{"Draining", onOff(s.retired.Load() || s.draining.Load())}, {"Keyspaces", len(s.cfg.Keyspaces)},
-		{"Logins_under_way", loggingIn}, {"Max_sessions", s.settings().MaxConnections}, {"Sequence_failures", failures},
-		{"Sequence_refills", refills}, {"Sequence_waits", waits}, {"Sequences", len(all)}, {"Sequences_away", away},
-		{"Sequences_waiting", waiting}, {"Sessions", sessions}, {"Uptime", int64(time.Since(s.started).Seconds())},
-		{"Version", s.cfg.Version}, {"Vschema", onOff(s.VSchema() != nil)},
-	}
-	result := shown{columns: []wire.Column{wire.TextColumn("Variable_name", 64), wire.TextColumn("Value", 1024)}}
-	for _, v := range variables {
-		result.rows = append(result.rows, []string{v.name, fmt.Sprint(v.value)})
 	}
 	return result
 }

@@ -3,7 +3,6 @@ package proxy
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -51,29 +50,8 @@ type SessionStatus struct {
 	Pinned                         bool   // its connection to the server will be no other session's after it
 }
 
-// Sessions returns the sessions of all clients by their ids, of as many as most, and how many there are. It asks the
-// servers what they do. With an error, the list is without what could not be asked.
-func (s *Server) Sessions(ctx context.Context, most int) (all []SessionStatus, total int, err error) {
-	rows := s.sessionRows(func(*session) bool { return true })
-	total, rows = len(rows), rows[:min(most, len(rows))]
-	bySeen := make(map[seenBy]activities)
-	for _, row := range rows {
-		by := row.seenBy()
-		if _, asked := bySeen[by]; !asked {
-			found, askErr := s.doing(ctx, row, rows)
-			bySeen[by], err = found, errors.Join(err, askErr)
-		}
-		now := bySeen[by].of(row.thread)
-		all = append(all, SessionStatus{
-			ID: row.id, User: row.user, Host: row.host, Keyspace: row.keyspace.Name,
-			Database: now.database, Command: now.command, Time: now.time, State: now.state, Pinned: row.pinned,
-		})
-	}
-	return all, total, err
-}
-
 // sessionRows gives those sessions by their ids.
-func (s *Server) sessionRows(keep func(*session) bool) (all []sessionRow) {
+func (s *sessionList) sessionRows(keep func(*session) bool) (all []sessionRow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, session := range s.sessions {
@@ -88,7 +66,9 @@ func (s *Server) sessionRows(keep func(*session) bool) (all []sessionRow) {
 
 // isPinned reports whether the session's connection is no other's after it. Without a list of users each connection to a
 // server is its client's alone.
-func (s *Server) isPinned(session *session) bool { return s.pools == nil || session.unpoolable.Load() }
+func (s *sessionList) isPinned(session *session) bool {
+	return s.pools == nil || session.unpoolable.Load()
+}
 
 func hostOf(c net.Conn) string {
 	if addr := c.RemoteAddr(); addr.Network() != "unix" {
@@ -113,7 +93,7 @@ func (r sessionRow) seenBy() seenBy {
 
 // doing asks the server of a session what its threads of the sessions do. Threads on
 // other servers and of other accounts are left out.
-func (s *Server) doing(ctx context.Context, of sessionRow, sessions []sessionRow) (activities, error) {
+func (s *sessionList) doing(ctx context.Context, of sessionRow, sessions []sessionRow) (activities, error) {
 	var ids []uint32
 	for _, row := range sessions {
 		if row.thread != 0 && row.seenBy() == of.seenBy() {

@@ -212,41 +212,6 @@ func (f *insertWriter) look(p *fillPlan, t catalog.TableName, from int64) <-chan
 	return found
 }
 
-// skipStored skips what is in the table of the ids from first to last, and of those in
-// memory behind them.
-func (s *Server) skipStored(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, b *catalog.Binding, first, last int64) (bool, error) {
-	seq, err := s.cfg.Sequences.Get(b.Sequence)
-	if err != nil {
-		return false, err
-	}
-	if ids, ok := seq.Memory(); ok {
-		last = max(last, ids.Last())
-		if first == 0 {
-			first = ids.First
-		}
-	}
-	if first == 0 {
-		return false, nil
-	}
-	stored, err := highestBetween(ctx, k, t, b, first, last)
-	if err != nil || stored == 0 {
-		return false, err
-	}
-	if stored == last && last <= b.Max-maxTaken { // they may go on above
-		above, err := highestBetween(ctx, k, t, b, last+1, last+maxTaken)
-		if err != nil {
-			return false, err
-		}
-		stored = max(stored, above)
-	}
-	seq.SkipTo(stored + 1)
-	if s.taken.due(b.Sequence.String()+" "+b.Table, time.Now()) {
-		s.cfg.Logger.Warn("an id in memory was in the table already: a client wrote it itself, past this seqgate; the ids up to there were skipped",
-			"table", b.Table, "id", stored, "sequence", b.Sequence.String())
-	}
-	return true, nil
-}
-
 // hasTriggers reports whether an INSERT into the table runs others, whose effects may
 // stay where the statement is undone.
 func (f *insertWriter) hasTriggers(t catalog.TableName) bool {

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 
 	"github.com/seqgate/seqgate/proxy/catalog"
@@ -39,23 +41,27 @@ func (s *Server) Traffic() meter.Snapshot {
 	return t
 }
 
-// countSessions counts the clients.
-func (s *Server) countSessions() (sessions, loggingIn, pinned int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, session := range s.sessions {
-		switch {
-		case session == nil:
-			loggingIn++
-		case s.isPinned(session):
-			sessions, pinned = sessions+1, pinned+1
-		default:
-			sessions++
-		}
-	}
-	return sessions, loggingIn, pinned
-}
-
 // ColumnMax returns, of sequences, the largest id that the columns hold which they fill: of the tables whose description
 // is known at present, as those in use.
 func (s *Server) ColumnMax() map[sequence.Name]int64 { return s.catalog.ColumnMax() }
+
+// Sessions returns the sessions of all clients by their ids, of as many as most, and how many there are. It asks the
+// servers what they do. With an error, the list is without what could not be asked.
+func (s *Server) Sessions(ctx context.Context, most int) (all []SessionStatus, total int, err error) {
+	rows := s.sessionRows(func(*session) bool { return true })
+	total, rows = len(rows), rows[:min(most, len(rows))]
+	bySeen := make(map[seenBy]activities)
+	for _, row := range rows {
+		by := row.seenBy()
+		if _, asked := bySeen[by]; !asked {
+			found, askErr := s.doing(ctx, row, rows)
+			bySeen[by], err = found, errors.Join(err, askErr)
+		}
+		now := bySeen[by].of(row.thread)
+		all = append(all, SessionStatus{
+			ID: row.id, User: row.user, Host: row.host, Keyspace: row.keyspace.Name,
+			Database: now.database, Command: now.command, Time: now.time, State: now.state, Pinned: row.pinned,
+		})
+	}
+	return all, total, err
+}

@@ -52,7 +52,7 @@ const erSecureTransportRequired = 3159
 
 // checkTransport refuses a client that is not encrypted where Config.RequireTLS
 // asks for that. A Unix socket counts as secure, as it does for MySQL.
-func (s *Server) checkTransport(c net.Conn, state *tls.ConnectionState) error {
+func (s *logins) checkTransport(c net.Conn, state *tls.ConnectionState) error {
 	if !s.cfg.RequireTLS || state != nil || c.LocalAddr().Network() == "unix" {
 		return nil
 	}

@@ -6,12 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/vschema"
 )
-
-// loaded gives what a statement that begins now goes by, to its end.
-func (s *Server) loaded() *catalog.Loaded { return s.catalog.Loaded() }
 
 // VSchema gives the vschema that statements go by now; nil when there is none.
 func (s *Server) VSchema() *vschema.VSchema { return s.catalog.VSchema() }
