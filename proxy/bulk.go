@@ -9,7 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -115,25 +115,25 @@ func (x *executor) executeBulk(st *statement, payload []byte, size int) error {
 }
 
 // openBulk counts the rows of a bulk, and those whose ids are open.
-func (f *filler) openBulk(st *statement, p *fillPlan, b *bulk) error {
-	if p.bound != nil {
-		return catalog.Unsupported("COM_STMT_BULK_EXECUTE with a user variable as the id", p.binding.Table, "execute row by row (useBulkStmts=false)")
+func (f *filler) openBulk(st *statement, p *plan.Fill, b *bulk) error {
+	if p.Bound != nil {
+		return catalog.Unsupported("COM_STMT_BULK_EXECUTE with a user variable as the id", p.Binding.Table, "execute row by row (useBulkStmts=false)")
 	}
-	p.rows = 0
+	p.Rows = 0
 	err := b.each(func(row []wire.Param) error {
-		p.rows += len(st.slots)
+		p.Rows += len(st.slots)
 		return f.openRows(st, p, row)
 	})
 	switch {
 	case err != nil:
 		return err
-	case p.rows == 0:
+	case p.Rows == 0:
 		return malformedBulk()
-	case p.open > 0 && p.binding.Key.Name != "":
-		return catalog.Unsupported("COM_STMT_BULK_EXECUTE with a keyed sequence", p.binding.Table, "execute row by row (useBulkStmts=false)")
-	case p.returning && p.open > 0:
-		return catalog.Unsupported("COM_STMT_BULK_EXECUTE of a statement with RETURNING", p.binding.Table, "execute row by row (useBulkStmts=false)")
-	case !p.rewrites():
+	case p.Open > 0 && p.Binding.Key.Name != "":
+		return catalog.Unsupported("COM_STMT_BULK_EXECUTE with a keyed sequence", p.Binding.Table, "execute row by row (useBulkStmts=false)")
+	case p.Returning && p.Open > 0:
+		return catalog.Unsupported("COM_STMT_BULK_EXECUTE of a statement with RETURNING", p.Binding.Table, "execute row by row (useBulkStmts=false)")
+	case !p.Rewrites():
 		return nil
 	}
 	return f.checkIDTypes(st, p, b)
@@ -141,76 +141,32 @@ func (f *filler) openBulk(st *statement, p *fillPlan, b *bulk) error {
 
 // checkIDTypes refuses a bulk in which an id's type, which all rows have in common,
 // cannot hold both the ids that rows bring along and generated ones.
-func (f *filler) checkIDTypes(st *statement, p *fillPlan, b *bulk) error {
+func (f *filler) checkIDTypes(st *statement, p *plan.Fill, b *bulk) error {
 	return b.each(func(row []wire.Param) error {
 		for _, slot := range st.slots {
 			if slot.State != parser.Param || f.decide(p, slot, row).State == parser.Open {
 				continue
 			}
-			if _, fits := p.bulkType(row[slot.Param].Type); !fits {
-				return catalog.Unsupported("rows with and without a value of this type for '"+p.binding.Column+"' in one COM_STMT_BULK_EXECUTE", p.binding.Table,
-					"bind the id as "+p.bulkAdvice())
+			if _, fits := p.BulkType(row[slot.Param].Type); !fits {
+				return catalog.Unsupported("rows with and without a value of this type for '"+p.Binding.Column+"' in one COM_STMT_BULK_EXECUTE", p.Binding.Table,
+					"bind the id as "+p.BulkAdvice())
 			}
 		}
 		return nil
 	})
 }
 
-// bulkType gives the type in which ids are sent in the place of a parameter of type
-// typ, and whether values of that type fit into it. Where the ids are no numbers, bytes
-// and texts are not one for the other: a server converts texts between character sets.
-func (p *fillPlan) bulkType(typ uint16) (as uint16, fits bool) {
-	if p.binding.Form == 0 {
-		return idType(typ)
-	}
-	as = p.textType()
-	switch byte(typ) {
-	case mysql.MYSQL_TYPE_STRING, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_VARCHAR:
-		fits = p.binding.Form != generate.Binary
-	case mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
-		fits = p.binding.Form == generate.Binary
-	}
-	if fits {
-		as = typ
-	}
-	return as, fits
-}
-
-// bulkAdvice says what ids that rows bring along are to be.
-func (p *fillPlan) bulkAdvice() string {
-	switch p.binding.Form {
-	case 0:
-		return "an integer"
-	case generate.Binary:
-		return "bytes"
-	}
-	return "a string"
-}
-
-// idType gives the type in which ids are sent in the place of a parameter of type
-// typ, and whether values of that type fit into it.
-func idType(typ uint16) (as uint16, fits bool) {
-	switch byte(typ) {
-	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_YEAR, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_LONGLONG:
-		return uint16(mysql.MYSQL_TYPE_LONGLONG) | typ&wire.UnsignedParam, true
-	case mysql.MYSQL_TYPE_FLOAT, mysql.MYSQL_TYPE_DOUBLE, mysql.MYSQL_TYPE_NULL,
-		mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_TIME:
-		return uint16(mysql.MYSQL_TYPE_LONGLONG), false
-	}
-	return typ, true // a text
-}
-
 // composeBulk builds in s.scratch the command of the statement that fits, types
 // included: the client's own, or the one with a parameter for each id.
-func (f *filler) composeBulk(st *statement, p *fillPlan, b *bulk) error {
-	if !p.rewrites() {
+func (f *filler) composeBulk(st *statement, p *plan.Fill, b *bulk) error {
+	if !p.Rewrites() {
 		f.scratch = append(appendBulkHead(f.packetBuffer(), st.id, b.types), b.rows...)
 		return nil
 	}
-	if p.movesAhead() {
-		p.own = func(first, last int64, yield func(int64)) {
+	if p.MovesAhead() {
+		p.Own = func(first, last int64, yield func(int64)) {
 			_ = b.each(func(row []wire.Param) error { // it was read before
-				f.ownOfParams(st, p.binding, p.ignore, row)(first, last, yield)
+				f.ownOfParams(st, p.Binding, p.Ignore, row)(first, last, yield)
 				return nil
 			})
 		}
@@ -228,7 +184,7 @@ func (f *filler) composeBulk(st *statement, p *fillPlan, b *bulk) error {
 
 // appendFilledRow appends a row of parameters of the filled statement. n counts the
 // ids that were written.
-func (f *filler) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []wire.Param, n int) ([]byte, int) {
+func (f *filler) appendFilledRow(dst []byte, st *statement, p *plan.Fill, row []wire.Param, n int) ([]byte, int) {
 	taken := 0
 	for _, slot := range st.slots {
 		dst = appendIndicated(dst, row[taken:slot.Param]...)
@@ -242,10 +198,10 @@ func (f *filler) appendFilledRow(dst []byte, st *statement, p *fillPlan, row []w
 			taken++
 		}
 		if f.decide(p, slot, row).State == parser.Open {
-			if p.texts != nil {
-				own = p.openParam(n)
+			if p.Texts != nil {
+				own = p.OpenParam(n)
 			} else {
-				own = generatedAs(own, p.id(n))
+				own = generatedAs(own, p.ID(n))
 			}
 			n++
 		}
@@ -264,7 +220,7 @@ func appendBulkHead(dst []byte, id uint32, types []wire.Param) []byte {
 }
 
 // filledTypes gives the types of the filled statement's parameters.
-func (st *statement) filledTypes(p *fillPlan, types []wire.Param) []wire.Param {
+func (st *statement) filledTypes(p *plan.Fill, types []wire.Param) []wire.Param {
 	var all []wire.Param
 	taken := 0
 	for _, slot := range st.slots {
@@ -272,10 +228,10 @@ func (st *statement) filledTypes(p *fillPlan, types []wire.Param) []wire.Param {
 		taken = slot.Param
 		switch slot.State {
 		case parser.Open:
-			typ, _ := p.bulkType(uint16(mysql.MYSQL_TYPE_NULL))
+			typ, _ := p.BulkType(uint16(mysql.MYSQL_TYPE_NULL))
 			all = append(all, wire.Param{Type: typ})
 		case parser.Param:
-			typ, _ := p.bulkType(types[taken].Type)
+			typ, _ := p.BulkType(types[taken].Type)
 			all = append(all, wire.Param{Type: typ})
 			taken++
 		}
@@ -285,7 +241,7 @@ func (st *statement) filledTypes(p *fillPlan, types []wire.Param) []wire.Param {
 
 // generatedAs gives a generated id in the type in which ids stand in p's place.
 func generatedAs(p wire.Param, id int64) wire.Param {
-	typ, _ := idType(p.Type)
+	typ, _ := plan.IDType(p.Type)
 	if byte(typ) == mysql.MYSQL_TYPE_LONGLONG {
 		return wire.Param{Type: typ, Value: binary.LittleEndian.AppendUint64(nil, uint64(id))}
 	}

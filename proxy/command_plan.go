@@ -14,7 +14,7 @@ import (
 
 // planSeqgate plans a command of seqgate's own. MariaDB has sequences itself: there
 // those are left to it that are not seqgate's tables.
-func (x *textRunner) planSeqgate(p plan, verb parser.CommandVerb, sql []byte) (plan, error) {
+func (x *textRunner) planSeqgate(p textPlan, verb parser.CommandVerb, sql []byte) (textPlan, error) {
 	ofVSchema := verb == parser.ShowVSchema || verb == parser.AlterVSchema
 	if x.mariaDB && verb == parser.CreateSequence || ofVSchema && x.srv.VSchema() == nil {
 		return p, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -94,7 +95,7 @@ func executeShape(payload []byte) wire.Shape {
 
 // executeSeen relays an execution, with what it does to the session.
 func (x *executor) executeSeen(st *statement, payload []byte, size int) error {
-	var e effect
+	var e plan.Effect
 	if st != nil {
 		e = st.effect
 	}
@@ -117,7 +118,7 @@ func (x *executor) executeInsert(st *statement, payload []byte, size int) error 
 	if st.fill == nil {
 		return x.executeSeen(st, payload, size)
 	}
-	if st.fill.binding.Ticket {
+	if st.fill.Binding.Ticket {
 		return x.executeTicket(st, payload, size)
 	}
 	if st.query != nil {
@@ -142,9 +143,9 @@ func (x *executor) executeInsert(st *statement, payload []byte, size int) error 
 }
 
 // execution gives the plan of one execution, of which nothing was read yet.
-func (st *statement) execution() fillPlan {
+func (st *statement) execution() plan.Fill {
 	p := *st.fill
-	p.open, p.lowest, p.highest, p.ahead, p.prepared = 0, 0, 0, false, true
+	p.Open, p.Lowest, p.Highest, p.Ahead, p.Prepared = 0, 0, 0, false, true
 	return p
 }
 
@@ -158,7 +159,7 @@ func (f *filler) stillBound(st *statement) error {
 	if b == nil || st.fill == nil || !st.holds(b, f.state.mode) || st.query != nil && (st.reading(f.state.mode) != st.mode || f.state.database != st.database) {
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
-	st.fill.binding = b
+	st.fill.Binding = b
 	return nil
 }
 
@@ -174,10 +175,10 @@ func (st *statement) reading(m parser.Mode) parser.Mode {
 // holds reports whether what was judged of the text at PREPARE is so still, with
 // this binding and in this mode.
 func (st *statement) holds(b *catalog.Binding, m parser.Mode) bool {
-	was := st.fill.binding
+	was := st.fill.Binding
 	m = st.reading(m)
 	literal := func(slot parser.Slot) bool { return slot.State != parser.Param }
-	if m != st.mode && st.fill.bound != nil {
+	if m != st.mode && st.fill.Bound != nil {
 		return false // names of variables may read in another way
 	}
 	return b.Column == was.Column && b.Key == was.Key && b.AutoIncrement == was.AutoIncrement && b.Unsigned == was.Unsigned && b.Transactional == was.Transactional && b.Ticket == was.Ticket && b.Form == was.Form && b.Required == was.Required &&
@@ -197,45 +198,45 @@ func malformedExecute() error {
 
 // openRows counts the rows whose ids are open in an execution with these
 // parameters.
-func (f *filler) openRows(st *statement, p *fillPlan, params []wire.Param) error {
+func (f *filler) openRows(st *statement, p *plan.Fill, params []wire.Param) error {
 	for _, slot := range st.slots {
 		v := f.decide(p, slot, params)
 		switch v.State {
 		case parser.Open:
-			p.open++
+			p.Open++
 		case parser.Unknown:
-			return catalog.Unsupported("a value of this type, or sent by COM_STMT_SEND_LONG_DATA, for '"+p.binding.Column+"'", p.binding.Table,
+			return catalog.Unsupported("a value of this type, or sent by COM_STMT_SEND_LONG_DATA, for '"+p.Binding.Column+"'", p.Binding.Table,
 				"bind the id as an integer")
 		}
-		p.noteExplicit(v)
+		p.NoteExplicit(v)
 	}
 	return nil
 }
 
 // decide gives what a row says of its id in an execution with these parameters.
-func (f *filler) decide(p *fillPlan, slot parser.Slot, params []wire.Param) parser.Slot {
-	mode := p.binding.Mode(f.state.mode)
+func (f *filler) decide(p *plan.Fill, slot parser.Slot, params []wire.Param) parser.Slot {
+	mode := p.Binding.Mode(f.state.mode)
 	if slot.State == parser.Param {
-		slot = slotOf(&params[slot.Param], mode, p.ignore)
+		slot = slotOf(&params[slot.Param], mode, p.Ignore)
 	}
-	return p.binding.Judge(slot, mode.Strict && !p.ignore)
+	return p.Binding.Judge(slot, mode.Strict && !p.Ignore)
 }
 
 // executeFill sends the execution of the statement that fits: the client's own
 // when it can go as it came, else the one with a parameter for each id.
-func (x *executor) executeFill(st *statement, p *fillPlan, params []wire.Param, flags byte, size int) error {
+func (x *executor) executeFill(st *statement, p *plan.Fill, params []wire.Param, flags byte, size int) error {
 	id := st.id
 	flags &^= cursorTypes // MariaDB has none on RETURNING
 	err := x.dropStale(st)
 	if err == nil {
 		err = x.beforeExecute(st, p)
 	}
-	if err == nil && p.runsFilled() {
+	if err == nil && p.RunsFilled() {
 		id = st.filled
 		params, err = x.fillParams(st, p, params)
 	}
 	if size == 0 {
-		p.sent = sentOnce // it does not stand in s.scratch
+		p.Sent = plan.SentOnce // it does not stand in s.scratch
 	}
 	if err != nil {
 		x.front.Skip(size)
@@ -246,7 +247,7 @@ func (x *executor) executeFill(st *statement, p *fillPlan, params []wire.Param, 
 	}
 	err = x.settleExecute(st, p)
 	other := st.filled
-	if p.runsFilled() {
+	if p.RunsFilled() {
 		other = st.id
 	}
 	if len(st.long) > 0 {
@@ -257,23 +258,23 @@ func (x *executor) executeFill(st *statement, p *fillPlan, params []wire.Param, 
 }
 
 // beforeExecute prepares the backend session for an execution.
-func (f *filler) beforeExecute(st *statement, p *fillPlan) error {
+func (f *filler) beforeExecute(st *statement, p *plan.Fill) error {
 	switch {
-	case p.runsFilled() && st.filled == 0:
+	case p.RunsFilled() && st.filled == 0:
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
-	case !p.rewrites():
+	case !p.Rewrites():
 		return f.before(st.effect)
-	case !p.wrap:
-		return f.before(mayLook)
+	case !p.Wrap:
+		return f.before(plan.MayLook)
 	}
 	return nil
 }
 
 // fillParams takes ids for the open rows and puts them among the parameters.
-func (f *filler) fillParams(st *statement, p *fillPlan, params []wire.Param) ([]wire.Param, error) {
+func (f *filler) fillParams(st *statement, p *plan.Fill, params []wire.Param) ([]wire.Param, error) {
 	open := func(row int) bool { return f.decide(p, st.slots[row], params).State == parser.Open }
-	if p.movesAhead() {
-		p.own = f.ownOfParams(st, p.binding, p.ignore, params)
+	if p.MovesAhead() {
+		p.Own = f.ownOfParams(st, p.Binding, p.Ignore, params)
 	}
 	if err := f.takeIDs(p, open, params); err != nil {
 		return nil, err
@@ -281,23 +282,23 @@ func (f *filler) fillParams(st *statement, p *fillPlan, params []wire.Param) ([]
 	f.idsAt = f.idsAt[:0]
 	all := withIDs(st.slots, params, open, func(n, at int) wire.Param {
 		f.idsAt = append(f.idsAt, at)
-		return p.openParam(n)
+		return p.OpenParam(n)
 	})
-	if p.sent = sentOnce; p.repeatable && p.learnsTaken() && len(st.long) == 0 {
-		p.sent, p.sentParams = sentExecute, len(all)
+	if p.Sent = plan.SentOnce; p.Repeatable && p.LearnsTaken() && len(st.long) == 0 {
+		p.Sent, p.SentParams = plan.SentExecute, len(all)
 	}
 	return all, nil
 }
 
 // ownOfParams gives the own ids of an execution with these parameters.
-func (f *filler) ownOfParams(st *statement, b *catalog.Binding, ignore bool, params []wire.Param) eachOwn {
+func (f *filler) ownOfParams(st *statement, b *catalog.Binding, ignore bool, params []wire.Param) plan.EachOwn {
 	return func(first, last int64, yield func(int64)) {
-		p := fillPlan{binding: b, ignore: ignore}
+		p := plan.Fill{Binding: b, Ignore: ignore}
 		slots := make([]parser.Slot, len(st.slots))
 		for i, slot := range st.slots {
 			slots[i] = f.decide(&p, slot, params)
 		}
-		ownOf(slots)(first, last, yield)
+		plan.OwnOf(slots)(first, last, yield)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -85,7 +86,7 @@ func (x *textRunner) explain(sql []byte) (e explanation, err error) {
 		}
 	}
 	p, _, err := x.planText(sql)
-	if err == nil && p.fill.binding != nil {
+	if err == nil && p.fill.Binding != nil {
 		err = x.denial(sql)
 	}
 	if err != nil {
@@ -124,10 +125,10 @@ func (x *textRunner) explain(sql []byte) (e explanation, err error) {
 }
 
 // binding adds what fills which column.
-func (e *explanation) binding(p *fillPlan) {
-	e.add("table", "%s", p.binding.Table)
-	e.add("column", "%s", p.binding.Column)
-	switch b := p.binding; {
+func (e *explanation) binding(p *plan.Fill) {
+	e.add("table", "%s", p.Binding.Table)
+	e.add("column", "%s", p.Binding.Column)
+	switch b := p.Binding; {
 	case b.Generator != nil:
 		e.add("generator", "%s (%s)", nameInKeyspace(b.Sequence), b.Generator.Type)
 	case b.Key.Name != "":
@@ -155,8 +156,8 @@ func (e *explanation) text(k *catalog.Keyspace, sql []byte) {
 }
 
 // ownIDs adds what becomes of ids that the statement brings along.
-func (e *explanation) ownIDs(p *fillPlan) {
-	if p.binding.OnExplicit != catalog.ExplicitIgnore && p.binding.Key.Name == "" {
+func (e *explanation) ownIDs(p *plan.Fill) {
+	if p.Binding.OnExplicit != catalog.ExplicitIgnore && p.Binding.Key.Name == "" {
 		e.add("ids", "its own; the sequence is moved past them once the server has stored them")
 		return
 	}
@@ -164,14 +165,14 @@ func (e *explanation) ownIDs(p *fillPlan) {
 }
 
 // ids adds how many ids the statement takes.
-func (e *explanation) ids(p *fillPlan) {
+func (e *explanation) ids(p *plan.Fill) {
 	switch {
-	case p.params > 0:
-		e.add("ids", "%d, and one more for each of %d rows whose parameter leaves it open", p.open, p.params)
-	case p.step > 1:
-		e.add("ids", "%d, each %d above the one before", p.open, p.step)
+	case p.Params > 0:
+		e.add("ids", "%d, and one more for each of %d rows whose parameter leaves it open", p.Open, p.Params)
+	case p.Step > 1:
+		e.add("ids", "%d, each %d above the one before", p.Open, p.Step)
 	default:
-		e.add("ids", "%d", p.open)
+		e.add("ids", "%d", p.Open)
 	}
 }
 
@@ -289,7 +290,7 @@ func (x *textRunner) explainPrepared(sql []byte) (e explanation, err error) {
 		return e, nil
 	case st.query != nil:
 		e.add("plan", "fill from query")
-	case st.fill.binding.Ticket:
+	case st.fill.Binding.Ticket:
 		e.add("plan", "ticket")
 		e.binding(st.fill)
 		return e, nil

@@ -204,7 +204,7 @@ func (in *shardedInsert) explainRows(of func(row int) bool) string {
 			if first < 0 {
 				first = row
 			}
-			return appendNamedID(dst, numbers[row], in.fill.wrap && row == first), true
+			return appendNamedID(dst, numbers[row], in.fill.Wrap && row == first), true
 		}
 	}
 	return string(in.stmt.AppendRows(nil, in.sql, edits))

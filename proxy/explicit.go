@@ -9,11 +9,6 @@ import (
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
-// movesAhead reports whether the sequence learns of the statement's own ids.
-func (p *fillPlan) movesAhead() bool {
-	return p.tells() && p.binding.OnExplicit == catalog.ExplicitAdvance
-}
-
 // explicitWarnings logs ids above a table's sequence, once a minute per table.
 type explicitWarnings struct {
 	log  *slog.Logger

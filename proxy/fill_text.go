@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
 // compose builds in s.scratch the command of a statement that does not go to the
 // server as it came. attributes is what stands before the text. A long statement
 // gets but its ids.
-func (f *insertWriter) compose(p *plan, attributes, sql []byte) (err error) {
+func (f *insertWriter) compose(p *textPlan, attributes, sql []byte) (err error) {
 	switch {
-	case p.kind == planFill && isLong(sql) && p.fill.open > 0:
+	case p.kind == planFill && isLong(sql) && p.fill.Open > 0:
 		p.attributes, p.long = attributes, sql
 		err = f.takeOpen(&p.fill)
 	case p.kind == planFill:
@@ -32,7 +33,7 @@ func (f *insertWriter) compose(p *plan, attributes, sql []byte) (err error) {
 }
 
 // sendComposed sends what compose made.
-func (f *insertWriter) sendComposed(p *plan) error {
+func (f *insertWriter) sendComposed(p *textPlan) error {
 	if p.long != nil {
 		return f.sendFilled(&p.fill, p.attributes, p.long)
 	}
@@ -41,26 +42,26 @@ func (f *insertWriter) sendComposed(p *plan) error {
 
 // fillText takes ids for the statement in s.insert and appends its text, filled,
 // to dst.
-func (f *insertWriter) fillText(dst, sql []byte, p *fillPlan) ([]byte, error) {
+func (f *insertWriter) fillText(dst, sql []byte, p *plan.Fill) ([]byte, error) {
 	if err := f.takeOpen(p); err != nil {
 		return dst, err
 	}
 	f.idsAt = f.idsAt[:0]
-	p.sent = sentText
-	return f.insert.AppendFilled(dst, sql, p.binding.Column, f.fillValues(sql, p), f.fillOptions(p)), nil
+	p.Sent = plan.SentText
+	return f.insert.AppendFilled(dst, sql, p.Binding.Column, f.fillValues(sql, p), f.fillOptions(p)), nil
 }
 
 // fillValues gives the ids that were taken, row by row.
-func (f *insertWriter) fillValues(sql []byte, p *fillPlan) func(dst []byte, row int) ([]byte, bool) {
+func (f *insertWriter) fillValues(sql []byte, p *plan.Fill) func(dst []byte, row int) ([]byte, bool) {
 	n := 0
 	return func(dst []byte, row int) ([]byte, bool) {
 		if !f.isOpen(row) {
 			return f.appendCopied(dst, sql, p, row)
 		}
-		if p.sent == sentText {
+		if p.Sent == plan.SentText {
 			f.idsAt = append(f.idsAt, len(dst))
 		}
-		dst = p.appendOpen(dst, n)
+		dst = p.AppendOpen(dst, n)
 		n++
 		return dst, true
 	}
@@ -68,6 +69,6 @@ func (f *insertWriter) fillValues(sql []byte, p *fillPlan) func(dst []byte, row 
 
 // fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to
 // be told apart, and its id told to the client, as a native column does.
-func (f *insertWriter) fillOptions(p *fillPlan) parser.FillOptions {
-	return parser.FillOptions{TellUpdated: p.tellsUpdated()}
+func (f *insertWriter) fillOptions(p *plan.Fill) parser.FillOptions {
+	return parser.FillOptions{TellUpdated: p.TellsUpdated()}
 }

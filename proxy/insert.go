@@ -3,24 +3,24 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // planInsert judges an INSERT or REPLACE. What seqgate cannot read of one on a
 // sequenced table is refused: it must not reach the server without its ids.
-func (f *insertPlanner) planInsert(p plan, sql []byte, prepared bool) (plan, error) {
+func (f *insertPlanner) planInsert(p textPlan, sql []byte, prepared bool) (textPlan, error) {
 	p, err := f.planRead(p, sql, prepared)
 	return p, unread(err, sql)
 }
 
 // planRead is planInsert with seqgate's own errors.
-func (f *insertPlanner) planRead(p plan, sql []byte, prepared bool) (plan, error) {
+func (f *insertPlanner) planRead(p textPlan, sql []byte, prepared bool) (textPlan, error) {
 	if !f.state.environmentKnown {
 		if f.insertsElsewhere(sql, prepared) {
 			return p, nil
@@ -29,7 +29,7 @@ func (f *insertPlanner) planRead(p plan, sql []byte, prepared bool) (plan, error
 			return p, nil
 		}
 	}
-	if asks := !f.state.environmentKnown || !f.state.lastIDKnown; asks && f.state.databaseKnown && readsDiagnostics(sql) {
+	if asks := !f.state.environmentKnown || !f.state.lastIDKnown; asks && f.state.databaseKnown && plan.ReadsDiagnostics(sql) {
 		return f.planWithoutProbe(p, sql)
 	}
 	if err := f.know(); err != nil {
@@ -43,7 +43,7 @@ func (f *insertPlanner) planRead(p plan, sql []byte, prepared bool) (plan, error
 		return p, err
 	}
 	if f.insert.FromQuery() {
-		if readsDiagnostics(sql) { // the count is a statement of its own
+		if plan.ReadsDiagnostics(sql) { // the count is a statement of its own
 			return p, catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in INSERT ... SELECT", b.Table, "read it with SELECT first")
 		}
 		return f.planQuery(p, b, prepared)
@@ -52,7 +52,7 @@ func (f *insertPlanner) planRead(p plan, sql []byte, prepared bool) (plan, error
 }
 
 // planValues judges the rows of the INSERT ... VALUES or SET in s.insert.
-func (f *insertPlanner) planValues(p plan, sql []byte, b *catalog.Binding, prepared bool) (plan, error) {
+func (f *insertPlanner) planValues(p textPlan, sql []byte, b *catalog.Binding, prepared bool) (textPlan, error) {
 	keys, err := f.readRows(sql, b, prepared)
 	if errors.Is(err, parser.ErrServerRefuses) && !f.insert.HasColumns {
 		// Counted by the columns that are known here: they may have changed.
@@ -73,30 +73,30 @@ func (f *insertPlanner) planValues(p plan, sql []byte, b *catalog.Binding, prepa
 	if err != nil {
 		return p, err
 	}
-	if p.fill, err = newFillPlan(&f.insert, b, f.slots, b.Mode(f.state.mode)); err != nil {
+	if p.fill, err = plan.NewFill(&f.insert, b, f.slots, b.Mode(f.state.mode)); err != nil {
 		return p, err
 	}
-	p.fill.foundRows, p.fill.keys, p.fill.variables = f.has(mysql.CLIENT_FOUND_ROWS), keys, variables
-	p.fill.appends = p.fill.appendsID(sql)
+	p.fill.FoundRows, p.fill.Keys, p.fill.Variables = f.has(mysql.CLIENT_FOUND_ROWS), keys, variables
+	p.fill.Appends = p.fill.AppendsID(sql)
 	if bound != nil {
-		p.fill.bound, p.fill.wrap = bound, false
+		p.fill.Bound, p.fill.Wrap = bound, false
 	}
-	if p.fill.params == 0 || prepared { // else a ? in a text: the server's own syntax error
+	if p.fill.Params == 0 || prepared { // else a ? in a text: the server's own syntax error
 		p.kind, p.effect = f.kindOfFill(&p.fill, p.effect)
 	}
 	return p, nil
 }
 
 // kindOfFill gives what becomes of a statement whose ids are judged.
-func (f *insertPlanner) kindOfFill(p *fillPlan, e effect) (planKind, effect) {
+func (f *insertPlanner) kindOfFill(p *plan.Fill, e plan.Effect) (planKind, plan.Effect) {
 	switch {
-	case p.rewrites() || p.params > 0:
+	case p.Rewrites() || p.Params > 0:
 		return planFill, f.effectOfFill(p)
-	case p.variables:
+	case p.Variables:
 		return planFill, e
-	case p.reports():
-		return planReport, effectOfExplicit(&f.insert)
-	case p.tells():
+	case p.Reports():
+		return planReport, plan.EffectOfExplicit(&f.insert)
+	case p.Tells():
 		return planReport, e
 	}
 	return planPass, e
@@ -123,15 +123,9 @@ func (f *insertPlanner) bindAnew() (*catalog.Binding, error) {
 	return f.binding(f.insert.Schema, f.insert.Table)
 }
 
-// readsDiagnostics reports whether a statement may read what the one before it
-// left behind, which a question of seqgate's own would change.
-func readsDiagnostics(sql []byte) bool {
-	return containsAnyWord(sql, "row_count", "found_rows", "warning_count", "error_count")
-}
-
 // planWithoutProbe judges such a statement by its table alone, without asking the
 // session for its settings: it passes when the table has no sequence.
-func (f *insertPlanner) planWithoutProbe(p plan, sql []byte) (plan, error) {
+func (f *insertPlanner) planWithoutProbe(p textPlan, sql []byte) (textPlan, error) {
 	m := parser.Mode{MariaDB: f.mariaDB}
 	if f.state.environmentKnown {
 		m = f.state.mode
@@ -145,15 +139,6 @@ func (f *insertPlanner) planWithoutProbe(p plan, sql []byte) (plan, error) {
 			"read it with SELECT first")
 	}
 	return p, err
-}
-
-// effectOfExplicit: an INSERT with explicit ids leaves LAST_INSERT_ID() alone
-// on a column without AUTO_INCREMENT.
-func effectOfExplicit(stmt *parser.InsertStmt) effect {
-	if stmt.UsesLastInsertID {
-		return mayLook | mayChangeLastID
-	}
-	return 0
 }
 
 // parseInsert reads an INSERT into s.insert and gives its table's binding, nil
@@ -210,21 +195,13 @@ func columnFull(b *catalog.Binding, id int64) error {
 		id, b.Sequence, b.Column, b.Table, b.Max))
 }
 
-func appendID(dst []byte, id int64, wrap bool) []byte {
-	if !wrap {
-		return strconv.AppendInt(dst, id, 10)
-	}
-	dst = append(dst, "LAST_INSERT_ID("...)
-	return append(strconv.AppendInt(dst, id, 10), ')')
-}
-
 // settleFill reads the server's answer to a filled statement and tells the
 // client what a native AUTO_INCREMENT column would have.
-func (x *insertRunner) settleFill(p *fillPlan, t catalog.TableName) error {
-	if p.binding.Form != 0 {
+func (x *insertRunner) settleFill(p *plan.Fill, t catalog.TableName) error {
+	if p.Binding.Form != 0 {
 		return x.settleTexts(p)
 	}
-	if p.returning && x.answersRows() {
+	if p.Returning && x.answersRows() {
 		return x.settleReturning(p, t)
 	}
 	ok, err := x.answerOK()
@@ -234,7 +211,7 @@ func (x *insertRunner) settleFill(p *fillPlan, t catalog.TableName) error {
 		var refused *wire.ServerError
 		if errors.As(err, &refused) {
 			// LAST_INSERT_ID(id) may have been evaluated before it failed.
-			x.state.restore = x.state.restore || p.wrap || p.appends
+			x.state.restore = x.state.restore || p.Wrap || p.Appends
 			x.forgetIfStale(refused)
 		}
 		return err
@@ -244,8 +221,8 @@ func (x *insertRunner) settleFill(p *fillPlan, t catalog.TableName) error {
 }
 
 // settleText reads the answer to a statement whose text was rewritten.
-func (x *insertRunner) settleText(p *fillPlan) error {
-	if p.rewrites() {
+func (x *insertRunner) settleText(p *plan.Fill) error {
+	if p.Rewrites() {
 		return x.settleFill(p, catalog.TableName{Schema: x.insertSchema(), Table: x.insert.Table})
 	}
 	return x.settleExplicit(p, catalog.TableName{Schema: x.insertSchema(), Table: x.insert.Table})
@@ -254,8 +231,8 @@ func (x *insertRunner) settleText(p *fillPlan) error {
 // settleExplicit reads the answer to a statement with ids of its own. On a column
 // without AUTO_INCREMENT the OK packet is made to tell the last one, as on a
 // column with it.
-func (x *insertRunner) settleExplicit(p *fillPlan, t catalog.TableName) error {
-	if p.returning && x.answersRows() {
+func (x *insertRunner) settleExplicit(p *plan.Fill, t catalog.TableName) error {
+	if p.Returning && x.answersRows() {
 		return x.relayReturning(p, t)
 	}
 	ok, err := x.answerOK()
@@ -263,8 +240,8 @@ func (x *insertRunner) settleExplicit(p *fillPlan, t catalog.TableName) error {
 	if err != nil {
 		return err
 	}
-	if p.reports() && ok.AffectedRows > 0 && ok.InsertID == 0 {
-		ok.InsertID = p.toldExplicit()
+	if p.Reports() && ok.AffectedRows > 0 && ok.InsertID == 0 {
+		ok.InsertID = p.ToldExplicit()
 	}
 	return x.replyOK(ok)
 }
@@ -297,11 +274,11 @@ func (f *insertPlanner) insertSchema() string {
 
 // settleTexts passes on the answer to a statement with ids that are no numbers. It tells no insert id, as that of a
 // native column of such a type; that of another column is the server's own.
-func (x *insertRunner) settleTexts(p *fillPlan) error {
-	if p.readsLastID || p.binding.Counts {
+func (x *insertRunner) settleTexts(p *plan.Fill) error {
+	if p.ReadsLastID || p.Binding.Counts {
 		x.state.lastIDKnown = false
 	}
-	if p.returning && x.answersRows() {
+	if p.Returning && x.answersRows() {
 		return x.relayComposed(wire.ShapeResults)
 	}
 	ok, err := x.answerOK()
@@ -315,17 +292,17 @@ func (x *insertRunner) settleTexts(p *fillPlan) error {
 	return x.replyOK(ok)
 }
 
-func (x *insertRunner) settleExecute(st *statement, p *fillPlan) error {
+func (x *insertRunner) settleExecute(st *statement, p *plan.Fill) error {
 	switch {
-	case p.rewrites():
+	case p.Rewrites():
 		return x.settleFill(p, catalog.TableName{Schema: st.schema, Table: st.table})
-	case p.reports():
+	case p.Reports():
 		err := x.settleExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
-		if !p.wrap {
+		if !p.Wrap {
 			x.after(st.effect)
 		}
 		return err
-	case p.tells():
+	case p.Tells():
 		err := x.settleExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
 		x.after(st.effect)
 		return err

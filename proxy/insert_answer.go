@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -41,32 +42,32 @@ func (f *insertWriter) forgetIfStale(e *wire.ServerError) {
 }
 
 // tellInserted puts into an OK packet the insert id that a native column tells.
-func (f *insertWriter) tellInserted(p *fillPlan, t catalog.TableName, ok *wire.OK) {
-	o := outcome{affected: ok.AffectedRows, reported: ok.InsertID, first: uint64(p.first)}
+func (f *insertWriter) tellInserted(p *plan.Fill, t catalog.TableName, ok *wire.OK) {
+	o := plan.Outcome{Affected: ok.AffectedRows, Reported: ok.InsertID, First: uint64(p.First)}
 	var inserted uint64
-	if p.needsProbe(o) {
-		inserted = f.probe(p, t, int64(o.affected))
+	if p.NeedsProbe(o) {
+		inserted = f.probe(p, t, int64(o.Affected))
 	}
-	if inserted == 0 && p.hidesUpdated(o) {
-		o.reported = f.askUpdated(p, o)
+	if inserted == 0 && p.HidesUpdated(o) {
+		o.Reported = f.askUpdated(p, o)
 	}
-	v := p.settle(o, inserted, f.state.lastID)
-	if v.unknown {
+	v := p.Settle(o, inserted, f.state.lastID)
+	if v.Unknown {
 		f.state.lastIDKnown = false
 	} else {
-		f.setLastID(v.lastID, v.actual)
+		f.setLastID(v.LastID, v.Actual)
 		// LAST_INSERT_ID(id) of another row may be behind a packet that tells something else: a trigger's own INSERT hides it.
-		f.state.restore = f.state.restore || p.wrap && (o.first == 0 || ok.InsertID != o.first)
+		f.state.restore = f.state.restore || p.Wrap && (o.First == 0 || ok.InsertID != o.First)
 	}
-	ok.InsertID = v.insertID
+	ok.InsertID = v.InsertID
 }
 
 // askUpdated asks for the id of a row that was there and has changed, which the OK packet does not tell. The statement
 // has set LAST_INSERT_ID() to it.
-func (f *insertWriter) askUpdated(p *fillPlan, o outcome) uint64 {
-	id, err := f.askBehind(int64(o.affected), "SELECT "+bytesOf("LAST_INSERT_ID()")+" LIMIT 1")
+func (f *insertWriter) askUpdated(p *plan.Fill, o plan.Outcome) uint64 {
+	id, err := f.askBehind(int64(o.Affected), "SELECT "+bytesOf("LAST_INSERT_ID()")+" LIMIT 1")
 	if err != nil {
-		f.log.Warn("insert id not known", "table", p.binding.Table, "err", err)
+		f.log.Warn("insert id not known", "table", p.Binding.Table, "err", err)
 	}
 	return id
 }
@@ -78,7 +79,7 @@ func (f *insertWriter) askUpdated(p *fillPlan, o outcome) uint64 {
 // another session, as behind an ALTER TABLE that waits for this one, from within, and so
 // in front of a cluster, where outside may be another node.
 // rows is what ROW_COUNT() gives behind the statement.
-func (f *insertWriter) probe(p *fillPlan, t catalog.TableName, rows int64) uint64 {
+func (f *insertWriter) probe(p *plan.Fill, t catalog.TableName, rows int64) uint64 {
 	limit := time.Second
 	if f.hasTransaction() {
 		limit = 100 * time.Millisecond
@@ -92,10 +93,10 @@ func (f *insertWriter) probe(p *fillPlan, t catalog.TableName, rows int64) uint6
 			return id
 		}
 	}
-	id, within := f.askBehind(rows, "SELECT "+bytesOf(p.firstOf())+fromBlock(p, t))
+	id, within := f.askBehind(rows, "SELECT "+bytesOf(p.FirstOf())+fromBlock(p, t))
 	if within != nil {
-		f.log.Warn("insert id not verified", "table", p.binding.Table, "err", errors.Join(err, within))
-		return uint64(p.first)
+		f.log.Warn("insert id not verified", "table", p.Binding.Table, "err", errors.Join(err, within))
+		return uint64(p.First)
 	}
 	return id
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -28,7 +29,7 @@ type insertQuery struct {
 	params     []wire.Param // of an execution; query attributes stand behind them
 	own        int          // how many of those are the statement's
 
-	fill      fillPlan
+	fill      plan.Fill
 	explained bool // the server has read the client's own text, and would run it
 }
 
@@ -37,7 +38,7 @@ type insertQuery struct {
 const queryAttempts = 5
 
 // planQuery judges the INSERT ... SELECT that is read into s.insert.
-func (f *queryFiller) planQuery(p plan, b *catalog.Binding, prepared bool) (plan, error) {
+func (f *queryFiller) planQuery(p textPlan, b *catalog.Binding, prepared bool) (textPlan, error) {
 	if b.Key.Name != "" {
 		return p, catalog.Unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
 	}
@@ -57,14 +58,14 @@ func (f *queryFiller) planQuery(p plan, b *catalog.Binding, prepared bool) (plan
 		return p, catalog.Unsupported("INSERT ... SELECT ... RETURNING", b.Table, "leave RETURNING out, and read the rows from LAST_INSERT_ID() on")
 	}
 	p.kind, p.effect = planQuery, 0
-	p.fill = fillPlan{binding: b, wrap: !f.insert.UsesLastInsertID, ignore: f.insert.Ignore, upsert: f.insert.OnDuplicate, replace: f.insert.Replace,
-		foundRows: f.has(mysql.CLIENT_FOUND_ROWS), fromQuery: true}
+	p.fill = plan.Fill{Binding: b, Wrap: !f.insert.UsesLastInsertID, Ignore: f.insert.Ignore, Upsert: f.insert.OnDuplicate, Replace: f.insert.Replace,
+		FoundRows: f.has(mysql.CLIENT_FOUND_ROWS), FromQuery: true}
 	return p, nil
 }
 
 // insertFromQuery runs the statement and answers it.
 func (x *insertRunner) insertFromQuery(q *insertQuery, t catalog.TableName) error {
-	if q.fill.upsert {
+	if q.fill.Upsert {
 		// A name that is ambiguous beside the query's own is not, once that is wrapped.
 		if err := x.explainQuery(q); err != nil {
 			return err
@@ -85,15 +86,15 @@ func (x *insertRunner) insertFromQuery(q *insertQuery, t catalog.TableName) erro
 			return x.settleQuery(q, t, ok, err)
 		}
 		if isInexact(err) {
-			return catalog.Unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.binding.Column+"'", q.fill.binding.Table, "CAST it AS DECIMAL")
+			return catalog.Unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.Binding.Column+"'", q.fill.Binding.Table, "CAST it AS DECIMAL")
 		}
-		if !q.fill.binding.Transactional && x.insert.HasOwn() {
+		if !q.fill.Binding.Transactional && x.insert.HasOwn() {
 			return mysql.NewError(mysql.ER_CHECKREAD, fmt.Sprintf(
-				"more rows came than were counted while INSERT ... SELECT filled table '%s', whose engine cannot undo the rows that it has got; look at them before you repeat the statement", q.fill.binding.Table))
+				"more rows came than were counted while INSERT ... SELECT filled table '%s', whose engine cannot undo the rows that it has got; look at them before you repeat the statement", q.fill.Binding.Table))
 		}
 	}
 	return mysql.NewError(mysql.ER_CHECKREAD, fmt.Sprintf(
-		"the rows that INSERT ... SELECT reads for table '%s' changed each time between counting and inserting them; repeat it in a REPEATABLE READ transaction, or lock what it reads", q.fill.binding.Table))
+		"the rows that INSERT ... SELECT reads for table '%s' changed each time between counting and inserting them; repeat it in a REPEATABLE READ transaction, or lock what it reads", q.fill.Binding.Table))
 }
 
 // queryReach takes the place of ownReach once the server has begun with the statement.
@@ -108,18 +109,18 @@ func (f *queryFiller) countQuery(q *insertQuery, attempt int64) error {
 		return err
 	}
 	if n == 0 {
-		return fmt.Errorf("the server did not tell how many rows the query of an INSERT into '%s' gives", p.binding.Table)
+		return fmt.Errorf("the server did not tell how many rows the query of an INSERT into '%s' gives", p.Binding.Table)
 	}
-	p.open = int64(n - 1)
-	if p.open > ownReach && !q.explained {
+	p.Open = int64(n - 1)
+	if p.Open > plan.OwnReach && !q.explained {
 		// Counting needs no right on the table.
 		if err := f.explainQuery(q); err != nil {
 			return err
 		}
 	}
 	if attempt > 0 {
-		p.reach = queryReach
-		p.open += p.open/8*attempt*attempt + 64*attempt
+		p.Reach = queryReach
+		p.Open += p.Open/8*attempt*attempt + 64*attempt
 	}
 	if f.insert.HasOwn() {
 		if err := f.askOwn(q); err != nil {
@@ -142,8 +143,8 @@ func (f *queryFiller) askOwn(q *insertQuery) error {
 		}
 	}
 	p := &q.fill
-	p.lowest, p.highest = int64(lowest), int64(highest)
-	p.explicit, p.hasExplicit = p.highest, p.highest > 0 && p.open == 0
+	p.Lowest, p.Highest = int64(lowest), int64(highest)
+	p.Explicit, p.HasExplicit = p.Highest, p.Highest > 0 && p.Open == 0
 	return nil
 }
 
@@ -151,7 +152,7 @@ func (f *queryFiller) askOwn(q *insertQuery) error {
 // reads them with the same locks as the INSERT. The answer comes by way of
 // LAST_INSERT_ID(), which is set back later.
 func (f *queryFiller) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, error) {
-	if !q.fill.wrap {
+	if !q.fill.Wrap {
 		if err := f.restoreLastID(); err != nil {
 			return 0, err
 		}
@@ -167,24 +168,24 @@ func (f *queryFiller) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64
 }
 
 // negativeOpen reports whether a negative id is stored as 0, and so is an open one.
-func (f *queryFiller) negativeOpen(p *fillPlan) bool {
-	return p.binding.Unsigned && (!p.binding.Mode(f.state.mode).Strict || p.ignore)
+func (f *queryFiller) negativeOpen(p *plan.Fill) bool {
+	return p.Binding.Unsigned && (!p.Binding.Mode(f.state.mode).Strict || p.Ignore)
 }
 
 // fillQuery sends the statement with its ids.
 func (f *queryFiller) fillQuery(q *insertQuery) (wire.OK, error) {
 	p := &q.fill
-	if !p.wrap {
+	if !p.Wrap {
 		if err := f.restoreLastID(); err != nil {
 			return wire.OK{}, err
 		}
 	}
-	plain := !p.binding.AutoIncrement
+	plain := !p.Binding.AutoIncrement
 	text := f.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
-		First: p.first, Block: p.open, Step: p.stride(), Lowest: p.lowest, Highest: p.highest, Among: p.takesAmong(),
-		Wrap: p.wrap, WrapOwn: p.wrap && p.open == 0 && plain,
-		CountFirst: !p.binding.Transactional, NegativeOpen: f.negativeOpen(p),
-		TellUpdated: p.upsert && p.wrap && (p.open > 0 || plain),
+		First: p.First, Block: p.Open, Step: p.Stride(), Lowest: p.Lowest, Highest: p.Highest, Among: p.TakesAmong(),
+		Wrap: p.Wrap, WrapOwn: p.Wrap && p.Open == 0 && plain,
+		CountFirst: !p.Binding.Transactional, NegativeOpen: f.negativeOpen(p),
+		TellUpdated: p.Upsert && p.Wrap && (p.Open > 0 || plain),
 	})
 	return f.runQuery(q.prepared, text, q.attributes, q.params)
 }
@@ -233,7 +234,7 @@ func isInexact(err error) bool { return strings.Contains(err.Error(), parser.Que
 func (x *insertRunner) settleQuery(q *insertQuery, t catalog.TableName, ok wire.OK, err error) error {
 	p := &q.fill
 	if err == nil {
-		p.rows = x.records(ok)
+		p.Rows = x.records(ok)
 	}
 	if err != nil {
 		x.skipTaken(p, t, err)
@@ -246,12 +247,12 @@ func (x *insertRunner) settleQuery(q *insertQuery, t catalog.TableName, ok wire.
 		return x.queryError(q, err)
 	}
 	switch {
-	case p.open == 0 && p.binding.AutoIncrement:
-		if !p.wrap {
+	case p.Open == 0 && p.Binding.AutoIncrement:
+		if !p.Wrap {
 			x.state.lastIDKnown = false
 		}
-	case p.open == 0 && !p.upsert:
-		x.state.restore = x.state.restore || p.wrap // an id of the query's own may be there
+	case p.Open == 0 && !p.Upsert:
+		x.state.restore = x.state.restore || p.Wrap // an id of the query's own may be there
 		if ok.AffectedRows == 0 {
 			ok.InsertID = 0
 		}
@@ -294,7 +295,7 @@ func (f *queryFiller) queryError(q *insertQuery, err error) error {
 	}
 	f.srv.catalog.Forget()
 	return catalog.Unsupported("this INSERT ... SELECT, which fails once its query is wrapped (server error "+
-		fmt.Sprint(refused.Code())+": "+refused.Text()+"),", q.fill.binding.Table,
+		fmt.Sprint(refused.Code())+": "+refused.Text()+"),", q.fill.Binding.Table,
 		"refer in ON DUPLICATE KEY UPDATE to the table's own columns and VALUES() only, and leave HIGH_PRIORITY and SQL_ modifiers out")
 }
 
@@ -351,7 +352,7 @@ func (x *insertRunner) executeQuery(st *statement, payload []byte, size int) err
 
 // planExecution reads what an execution needs into q and s.insert.
 func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuery) (err error) {
-	b := st.fill.binding
+	b := st.fill.Binding
 	switch {
 	case payload[0] == comStmtBulkExecute:
 		return catalog.Unsupported("INSERT ... SELECT in COM_STMT_BULK_EXECUTE", b.Table, "execute it row by row (useBulkStmts=false)")
@@ -369,7 +370,7 @@ func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuer
 	if err := f.insert.ParseQuery(st.query, b.Mode(f.state.mode)); err != nil {
 		return refuseForm(err, b.Table)
 	}
-	p, err := f.planQuery(plan{}, b, true)
+	p, err := f.planQuery(textPlan{}, b, true)
 	if err == nil && p.kind != planQuery {
 		err = mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
@@ -378,8 +379,8 @@ func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuer
 }
 
 // explainFilled gives the text that the server would get of the statement in x.insert.
-func (f *queryFiller) explainFilled(sql []byte, p *fillPlan) []byte {
-	n, wrap := 0, p.wrap
+func (f *queryFiller) explainFilled(sql []byte, p *plan.Fill) []byte {
+	n, wrap := 0, p.Wrap
 	value := func(dst []byte, row int) ([]byte, bool) {
 		if !f.isOpen(row) {
 			return f.appendCopied(dst, sql, p, row)
@@ -389,5 +390,5 @@ func (f *queryFiller) explainFilled(sql []byte, p *fillPlan) []byte {
 		wrap = false
 		return dst, true
 	}
-	return f.insert.AppendFilled(nil, sql, p.binding.Column, value, f.fillOptions(p))
+	return f.insert.AppendFilled(nil, sql, p.Binding.Column, value, f.fillOptions(p))
 }

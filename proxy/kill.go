@@ -23,7 +23,7 @@ const firstSessionID = 1 << 30
 
 // planKill ends the session or statement that a KILL is for, if that is one of
 // this seqgate's. Others pass: the server knows them, or does not.
-func (x *commandRunner) planKill(p plan, sql []byte) (plan, error) {
+func (x *commandRunner) planKill(p textPlan, sql []byte) (textPlan, error) {
 	id, query, ok := parser.KillTarget(sql)
 	if !ok && x.owner.routed() {
 		return p, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support this KILL in front of sharded keyspaces; write the connection's number")

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -29,7 +30,7 @@ func bytesOf(expression string) string {
 }
 
 // planLeft plans a statement that asks for what was kept. Any other has left something of its own.
-func (x *insertRunner) planLeft(p *plan, kind parser.Kind, sql []byte) (done bool, err error) {
+func (x *insertRunner) planLeft(p *textPlan, kind parser.Kind, sql []byte) (done bool, err error) {
 	l := x.left
 	x.left = nil
 	if l == nil {
@@ -41,7 +42,7 @@ func (x *insertRunner) planLeft(p *plan, kind parser.Kind, sql []byte) (done boo
 		which = words[1]
 	}
 	switch {
-	case which == "COUNT", which != "" && words[2] != "", isDiagnostics(sql):
+	case which == "COUNT", which != "" && words[2] != "", plan.IsDiagnostics(sql):
 		x.left = l
 		return false, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not yet support GET DIAGNOSTICS, SHOW COUNT(*) and LIMIT"+
 			" behind this statement, whose insert id it had to ask for; use SHOW WARNINGS")
@@ -67,8 +68,8 @@ const maxMessage = 128
 func (c *serverState) signalOwn(sql []byte) error {
 	e := c.failedBy
 	c.failedBy = nil
-	shows := parser.Sniff(sql) == parser.Show && containsAnyWord(sql, "warnings", "errors")
-	if e == nil || c.lost || !shows && !isDiagnostics(sql) && !readsDiagnostics(sql) {
+	shows := parser.Sniff(sql) == parser.Show && plan.ContainsAnyWord(sql, "warnings", "errors")
+	if e == nil || c.lost || !shows && !plan.IsDiagnostics(sql) && !plan.ReadsDiagnostics(sql) {
 		return nil
 	}
 	message := []rune(e.Message)
@@ -81,9 +82,6 @@ func (c *serverState) signalOwn(sql []byte) error {
 	return err
 }
 
-// isDiagnostics reports whether a statement is GET DIAGNOSTICS.
-func isDiagnostics(sql []byte) bool { return parser.Words(sql, 1)[0] == "GET" }
-
 // withLeft gives the text of a statement with what was left written into it, where a statement of seqgate's own has come
 // between or will; nil where the text can stay.
 func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
@@ -92,13 +90,13 @@ func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
 			return nil, err
 		}
 	}
-	if f.left == nil && !f.state.restore || !readsDiagnostics(sql) {
+	if f.left == nil && !f.state.restore || !plan.ReadsDiagnostics(sql) {
 		return nil, nil
 	}
 	l := f.left
 	switch {
 	case l != nil:
-	case f.effectOf(parser.Sniff(sql), sql)&mayLook == 0:
+	case f.effectOf(parser.Sniff(sql), sql)&plan.MayLook == 0:
 		return nil, nil
 	default:
 		if l, err = f.askLeft(parser.ContainsWord(sql, "found_rows")); err != nil {
@@ -168,8 +166,8 @@ func (c *serverState) refuseLost(kind parser.Kind, sql []byte) error {
 		return nil
 	}
 	c.lostUnseen = false
-	if !c.lost || !readsDiagnostics(sql) && !containsAnyWord(sql, "diagnostics") &&
-		(kind != parser.Show || !containsAnyWord(sql, "warnings", "errors")) {
+	if !c.lost || !plan.ReadsDiagnostics(sql) && !plan.ContainsAnyWord(sql, "diagnostics") &&
+		(kind != parser.Show || !plan.ContainsAnyWord(sql, "warnings", "errors")) {
 		return nil
 	}
 	return errLeftLost()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -15,7 +16,7 @@ import (
 type loadPlan struct {
 	stmt *parser.LoadStmt
 	file *parser.LoadSplitter
-	fill fillPlan // binding, and the ids that the file brought along
+	fill plan.Fill // binding, and the ids that the file brought along
 	rows uint64
 	ids  []idBlock // the first of those that the rows got, in order
 	own  ownRanges // that rows brought along
@@ -33,7 +34,7 @@ const loadAdvice = "use LOAD DATA LOCAL INFILE of a file in utf8mb4 or a single-
 
 // planLoad judges a LOAD DATA or LOAD XML. One that cannot be read is refused when
 // any table that it may write to has a sequence.
-func (x *insertRunner) planLoad(p plan, sql []byte) (plan, error) {
+func (x *insertRunner) planLoad(p textPlan, sql []byte) (textPlan, error) {
 	if !x.state.environmentKnown && x.writesElsewhere(sql, false) {
 		return p, nil
 	}
@@ -64,7 +65,7 @@ func (x *insertRunner) planLoad(p plan, sql []byte) (plan, error) {
 	}
 	text := stmt.AppendFilled(nil, sql)
 	p.command("LOAD DATA")
-	p.effect = mayLook
+	p.effect = plan.MayLook
 	p.run = func(attributes []byte) error {
 		x.scratch = append(append(x.packetBuffer(), attributes...), text...)
 		if err := x.sendPacket(x.scratch); err != nil {
@@ -87,7 +88,7 @@ func (f *insertPlanner) newLoad(stmt *parser.LoadStmt, b *catalog.Binding) (*loa
 		return nil, catalog.Unsupported("LOAD DATA with a generator of ids that are no numbers", b.Table, "write the ids into the file, or use INSERT ... VALUES")
 	}
 	err := stmt.Bind(b.Column, b.Columns)
-	l := &loadPlan{stmt: stmt, fill: fillPlan{binding: b}}
+	l := &loadPlan{stmt: stmt, fill: plan.Fill{Binding: b}}
 	if err == nil {
 		err = f.knowLastID()
 	}
@@ -227,7 +228,7 @@ func (f *insertPlanner) firstLoaded(l *loadPlan, affected uint64) uint64 {
 		return uint64(l.ids[0].first)
 	}
 	for _, ids := range l.ids {
-		p := fillPlan{binding: l.fill.binding, first: ids.first, open: ids.count}
+		p := plan.Fill{Binding: l.fill.Binding, First: ids.first, Open: ids.count}
 		if first := f.probe(&p, f.loadTarget(l), int64(affected)); first != 0 {
 			return first
 		}
@@ -245,7 +246,7 @@ func (f *insertPlanner) loadTarget(l *loadPlan) catalog.TableName {
 
 // tellLoaded tells the sequence of the ids that the file's rows brought along.
 func (f *insertPlanner) tellLoaded(l *loadPlan, ok wire.OK, err error) {
-	l.fill.rows = int(l.rows)
-	l.fill.ignore = true // rows are left out: the file is the client's (MySQL manual, "LOAD DATA")
+	l.fill.Rows = int(l.rows)
+	l.fill.Ignore = true // rows are left out: the file is the client's (MySQL manual, "LOAD DATA")
 	f.tellExplicit(&l.fill, f.loadTarget(l), f.ownOutcome(&l.fill, ok, err))
 }

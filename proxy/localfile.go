@@ -6,6 +6,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -103,7 +104,7 @@ func (f *filledFile) fill(final bool) error {
 	}
 	var faulty *parser.FileError
 	if errors.As(err, &faulty) {
-		return catalog.Unsupported("LOAD DATA of a file whose "+err.Error(), f.load.fill.binding.Table, "correct the file, or leave the id out of it")
+		return catalog.Unsupported("LOAD DATA of a file whose "+err.Error(), f.load.fill.Binding.Table, "correct the file, or leave the id out of it")
 	}
 	if err != nil {
 		return err
@@ -165,7 +166,7 @@ func (f *filledFile) takeBlock(n int64) error {
 	}
 	f.load.rows += uint64(n)
 	most := n
-	if numbers := f.load.fill.binding.Numbers; numbers != nil {
+	if numbers := f.load.fill.Binding.Numbers; numbers != nil {
 		most = numbers.Longest
 	}
 	for n > 0 {
@@ -174,9 +175,9 @@ func (f *filledFile) takeBlock(n int64) error {
 		if err != nil {
 			return err
 		}
-		f.load.remember(idBlock{p.first, p.span()})
+		f.load.remember(idBlock{p.First, p.Span()})
 		for i := range block.count {
-			f.ids = append(f.ids, p.id(int(i)))
+			f.ids = append(f.ids, p.ID(int(i)))
 		}
 		n -= block.count
 	}
@@ -184,21 +185,21 @@ func (f *filledFile) takeBlock(n int64) error {
 }
 
 // takePiece takes n ids that follow each other.
-func (f *filledFile) takePiece(n int64) (fillPlan, error) {
+func (f *filledFile) takePiece(n int64) (plan.Fill, error) {
 	p := f.load.fill
-	p.open, p.rows, p.ahead, p.own = n, int(f.load.rows), true, f.load.own.each
-	if p.movesAhead() && f.load.own.over {
-		return p, catalog.Unsupported(fmt.Sprintf("LOAD DATA of rows without an id behind more than %d others with one", maxOwnRanges), p.binding.Table,
+	p.Open, p.Rows, p.Ahead, p.Own = n, int(f.load.rows), true, f.load.own.each
+	if p.MovesAhead() && f.load.own.over {
+		return p, catalog.Unsupported(fmt.Sprintf("LOAD DATA of rows without an id behind more than %d others with one", maxOwnRanges), p.Binding.Table,
 			"load the rows with ids of their own from a file before")
 	}
-	if p.binding.Numbers != nil {
-		p.step = 1 // as many as it has that follow each other
+	if p.Binding.Numbers != nil {
+		p.Step = 1 // as many as it has that follow each other
 	}
 	err := f.executor.spread(&p)
 	switch {
 	case err != nil:
-	case p.binding.Numbers != nil:
-		p.first, err = f.executor.next(p.binding, p.span())
+	case p.Binding.Numbers != nil:
+		p.First, err = f.executor.next(p.Binding, p.Span())
 	default:
 		err = f.executor.takeBlock(&p)
 	}
@@ -210,12 +211,12 @@ func (f *filledFile) noteOwn(rows []parser.LoadRow) error {
 	fill := &f.load.fill
 	for _, row := range rows {
 		f.load.rows++
-		if fill.binding.Judge(row.Slot, false).State == parser.Open {
+		if fill.Binding.Judge(row.Slot, false).State == parser.Open {
 			return &parser.FileError{Row: int64(f.load.rows), Reason: "has a negative id, which the column does not hold"}
 		}
-		fill.noteExplicit(row.Slot)
-		if fill.hasExplicit && fill.movesAhead() {
-			f.load.own.add(fill.explicit)
+		fill.NoteExplicit(row.Slot)
+		if fill.HasExplicit && fill.MovesAhead() {
+			f.load.own.add(fill.Explicit)
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package proxy
 
-import "github.com/seqgate/seqgate/proxy/wire"
+import (
+	"github.com/seqgate/seqgate/proxy/plan"
+	"github.com/seqgate/seqgate/proxy/wire"
+)
 
 // A payload of 16 MiB and more comes and goes in several packets. It is held once:
 // what is made of it is sent in pieces.
@@ -51,7 +54,7 @@ func isLong(sql []byte) bool { return len(sql) >= wire.MaxPayload }
 
 // sendFilled sends a long statement, for which ids were taken, as it is filled:
 // once to count its bytes, which stand before them, and once more.
-func (f *insertWriter) sendFilled(p *fillPlan, attributes, sql []byte) error {
+func (f *insertWriter) sendFilled(p *plan.Fill, attributes, sql []byte) error {
 	w := packetWriter{conn: &f.serverSocket, left: len(attributes)}
 	f.eachPart(p, sql, func(part []byte) { w.left += len(part) })
 	w.write(attributes)
@@ -60,11 +63,11 @@ func (f *insertWriter) sendFilled(p *fillPlan, attributes, sql []byte) error {
 }
 
 // eachPart gives the filled text in parts, which are valid until f returns.
-func (s *insertWriter) eachPart(p *fillPlan, sql []byte, f func(part []byte)) {
+func (s *insertWriter) eachPart(p *plan.Fill, sql []byte, f func(part []byte)) {
 	o := s.fillOptions(p)
 	o.Flush = func(dst []byte) []byte {
 		f(dst)
 		return dst[:0]
 	}
-	f(s.insert.AppendFilled(nil, sql, p.binding.Column, s.fillValues(sql, p), o))
+	f(s.insert.AppendFilled(nil, sql, p.Binding.Column, s.fillValues(sql, p), o))
 }

@@ -34,7 +34,7 @@ type nextPlan struct {
 
 // planNext judges a SELECT NEXT [n] VALUE[S] FROM|FOR s. A sequence of the
 // server's own (MariaDB) stays the server's.
-func (x *valueRunner) planNext(p plan, sql []byte) (plan, error) {
+func (x *valueRunner) planNext(p textPlan, sql []byte) (textPlan, error) {
 	mode, err := x.readable(sql)
 	if err != nil {
 		return p, err

@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -21,9 +22,9 @@ func refuseCallsIn(st *statement) error {
 	const form, instead = "LASTVAL or the next value of a sequence in a prepared", "take the value first, and bind it"
 	switch {
 	case st.query != nil:
-		return catalog.Unsupported(form+" INSERT ... SELECT", st.fill.binding.Table, instead)
-	case st.fill != nil && st.fill.binding.Ticket:
-		return catalog.Unsupported(form+" INSERT", st.fill.binding.Table, instead)
+		return catalog.Unsupported(form+" INSERT ... SELECT", st.fill.Binding.Table, instead)
+	case st.fill != nil && st.fill.Binding.Ticket:
+		return catalog.Unsupported(form+" INSERT", st.fill.Binding.Table, instead)
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func (x *executor) executeCalls(st *statement, payload []byte, size int) error {
 
 // planExecuteCalls gives all the parameters of an execution, seqgate's own among
 // them, and for an INSERT into a sequenced table how its ids are filled.
-func (x *executor) planExecuteCalls(st *statement, payload []byte) (*fillPlan, []wire.Param, error) {
+func (x *executor) planExecuteCalls(st *statement, payload []byte) (*plan.Fill, []wire.Param, error) {
 	if err := checkCallsExecute(st, payload); err != nil {
 		return nil, nil, err
 	}

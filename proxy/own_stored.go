@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -17,45 +18,27 @@ import (
 // has stored them, and of no others: a statement that the server refuses moves nothing,
 // whoever sent it.
 
-// ownOutcome is what became of the ids that a statement brought along.
-type ownOutcome uint8
-
-const (
-	ownUnknown ownOutcome = iota // some may be stored: the table tells
-	ownStored                    // all of them are
-	ownNone                      // none is
-)
-
 // ownOutcome judges by the server's answer.
-func (f *insertWriter) ownOutcome(p *fillPlan, ok wire.OK, err error) ownOutcome {
+func (f *insertWriter) ownOutcome(p *plan.Fill, ok wire.OK, err error) plan.OwnOutcome {
 	var refused *wire.ServerError
 	switch {
 	case errors.As(err, &refused):
-		return p.ownRefused()
+		return p.OwnRefused()
 	case err == nil && f.storedAll(p, ok):
-		return ownStored
+		return plan.OwnStored
 	}
-	return ownUnknown
-}
-
-// ownRefused is the outcome of a statement that the server refused: rows before the one
-// that failed stay where the engine cannot undo them.
-func (p *fillPlan) ownRefused() ownOutcome {
-	if p.binding.Transactional {
-		return ownNone
-	}
-	return ownUnknown
+	return plan.OwnUnknown
 }
 
 // storedAll reports whether a statement that succeeded has certainly stored all its rows.
-func (f *insertWriter) storedAll(p *fillPlan, ok wire.OK) bool {
+func (f *insertWriter) storedAll(p *plan.Fill, ok wire.OK) bool {
 	switch {
-	case p.upsert && (p.foundRows || ok.AffectedRows != uint64(p.rows)):
+	case p.Upsert && (p.FoundRows || ok.AffectedRows != uint64(p.Rows)):
 		return false // one row more or less for each that was there
-	case p.upsert && p.rows > 1:
+	case p.Upsert && p.Rows > 1:
 		return f.duplicates(ok) == 0
-	case p.ignore:
-		return ok.AffectedRows >= uint64(p.rows)
+	case p.Ignore:
+		return ok.AffectedRows >= uint64(p.Rows)
 	}
 	return true
 }
@@ -76,27 +59,27 @@ func (f *insertWriter) duplicates(ok wire.OK) int {
 // tellExplicit tells a table's sequence of the ids that a statement brought along. It
 // comes before the client's answer, so that no id is taken that the client knows to be
 // used. Keyed sequences do not learn of such values.
-func (f *insertWriter) tellExplicit(p *fillPlan, t catalog.TableName, outcome ownOutcome) {
-	if !p.tells() || outcome == ownNone || f.srv.hasPassed(p) {
+func (f *insertWriter) tellExplicit(p *plan.Fill, t catalog.TableName, outcome plan.OwnOutcome) {
+	if !p.Tells() || outcome == plan.OwnNone || f.srv.hasPassed(p) {
 		return
 	}
-	if outcome == ownStored {
-		f.srv.learnOwn(p.binding, p.lowest, p.highest)
+	if outcome == plan.OwnStored {
+		f.srv.learnOwn(p.Binding, p.Lowest, p.Highest)
 		return
 	}
 	f.learnStored(p, t)
 }
 
 // hasPassed reports whether the sequence has nothing to learn of the statement's ids.
-func (s *keyspaces) hasPassed(p *fillPlan) bool {
-	seq, err := s.cfg.Sequences.Get(p.binding.Sequence)
+func (s *keyspaces) hasPassed(p *plan.Fill) bool {
+	seq, err := s.cfg.Sequences.Get(p.Binding.Sequence)
 	if err != nil {
 		return true // the registry was closed: this process gives no more ids
 	}
-	if p.binding.OnExplicit == catalog.ExplicitAdvance {
-		return seq.Passed(p.highest)
+	if p.Binding.OnExplicit == catalog.ExplicitAdvance {
+		return seq.Passed(p.Highest)
 	}
-	return !seq.Above(p.highest)
+	return !seq.Above(p.Highest)
 }
 
 // learnOwn tells the sequence of stored ids. One that the column cannot hold was stored
@@ -119,8 +102,8 @@ var lookLimit = time.Second // but for tests on slow machines
 
 // learnStored tells the sequence of the largest of the statement's own ids that is in
 // the table.
-func (f *insertWriter) learnStored(p *fillPlan, t catalog.TableName) {
-	b, lowest, highest := p.binding, min(p.lowest, p.binding.Max), min(p.highest, p.binding.Max)
+func (f *insertWriter) learnStored(p *plan.Fill, t catalog.TableName) {
+	b, lowest, highest := p.Binding, min(p.Lowest, p.Binding.Max), min(p.Highest, p.Binding.Max)
 	done := make(chan struct{})
 	ctx, k, srv, log := f.ctx, f.keyspace, f.srv, f.log // the session may be elsewhere by then
 	go func() {
@@ -162,7 +145,7 @@ func highestBetween(ctx context.Context, k *catalog.Keyspace, t catalog.TableNam
 // firstPresent gives the first id of a statement's block that is in its table,
 // 0 for none. It reads what is not committed yet: the client's transaction may
 // be open.
-func firstPresent(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, p *fillPlan) (uint64, error) {
+func firstPresent(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, p *plan.Fill) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
 	defer cancel()
 	tx, err := k.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadUncommitted, ReadOnly: true})
@@ -171,15 +154,12 @@ func firstPresent(ctx context.Context, k *catalog.Keyspace, t catalog.TableName,
 	}
 	defer tx.Rollback() // nothing was changed
 	var id sql.NullInt64
-	err = tx.QueryRowContext(ctx, "SELECT "+p.firstOf()+fromBlock(p, t)).Scan(&id)
+	err = tx.QueryRowContext(ctx, "SELECT "+p.FirstOf()+fromBlock(p, t)).Scan(&id)
 	return uint64(id.Int64), err
 }
 
-// firstOf is the least id of those that are in the table, fromBlock where from.
-func (p *fillPlan) firstOf() string { return "MIN(" + catalog.Quote(p.binding.Column) + ")" }
-
-func fromBlock(p *fillPlan, t catalog.TableName) string {
-	return " FROM " + catalog.Quote(t.Schema) + "." + catalog.Quote(t.Table) + " WHERE " + catalog.Quote(p.binding.Column) + p.isOneOfIDs()
+func fromBlock(p *plan.Fill, t catalog.TableName) string {
+	return " FROM " + catalog.Quote(t.Schema) + "." + catalog.Quote(t.Table) + " WHERE " + catalog.Quote(p.Binding.Column) + p.IsOneOfIDs()
 }
 
 // discard drops what was opened as a sequence and is none: a table that counts by key, say. It would stay in memory, in the

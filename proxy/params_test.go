@@ -12,6 +12,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -158,7 +159,7 @@ func FuzzBulk(f *testing.F) {
 	f.Add([]byte("\x80\x00\xfd\x00\x08\x80\x05\x00\x00\x01a\x00\xff\xff\xff\xff\xff\xff\xff\xff\x01"), true)
 	f.Fuzz(func(t *testing.T, b []byte, onZero bool) {
 		// INSERT INTO t (u, id) VALUES (?, ?), (?, NULL), (5, 'literal')
-		st := &statement{id: 1, filled: 2, params: 3, fill: &fillPlan{binding: &catalog.Binding{Column: "id", Unsigned: onZero, Max: math.MaxInt64}, wrap: true},
+		st := &statement{id: 1, filled: 2, params: 3, fill: &plan.Fill{Binding: &catalog.Binding{Column: "id", Unsigned: onZero, Max: math.MaxInt64}, Wrap: true},
 			slots: []parser.Slot{{State: parser.Param, Param: 1}, {State: parser.Open, Param: 3}, {State: parser.Explicit, Param: 3, Value: 5, HasValue: true}}}
 		s := newSession(new(clientConn), new(serverConn))
 		s.state.mode.NoAutoValueOnZero = onZero
@@ -167,24 +168,24 @@ func FuzzBulk(f *testing.F) {
 		if err != nil || s.openBulk(st, &p, in) != nil {
 			return
 		}
-		p.first = 1000
+		p.First = 1000
 		out := &bulk{types: st.filledTypes(&p, in.types)}
 		n := 0
 		_ = in.each(func(row []wire.Param) error {
 			out.rows, n = s.appendFilledRow(out.rows, st, &p, row, n)
 			return nil
 		})
-		if int64(n) != p.open {
-			t.Fatalf("%d ids written, %d taken", n, p.open)
+		if int64(n) != p.Open {
+			t.Fatalf("%d ids written, %d taken", n, p.Open)
 		}
 		var rows [][]wire.Param
 		if err := out.each(func(row []wire.Param) error { rows = append(rows, slices.Clone(row)); return nil }); err != nil {
 			t.Fatalf("what is sent cannot be read: %v", err)
 		}
-		if len(rows)*len(st.slots) != p.rows {
-			t.Fatalf("%d rows, want %d", len(rows)*len(st.slots), p.rows)
+		if len(rows)*len(st.slots) != p.Rows {
+			t.Fatalf("%d rows, want %d", len(rows)*len(st.slots), p.Rows)
 		}
-		id := p.first
+		id := p.First
 		_ = in.each(func(row []wire.Param) error {
 			got := rows[0]
 			rows = rows[1:]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -64,7 +65,7 @@ func passesUnread(sql []byte) bool {
 
 // passLong relays a statement that is longer than the buffer as it comes.
 func (x *textRunner) passLong(begin int) error {
-	const unseen = mayLook | mayChangeLastID | keepsSomething
+	const unseen = plan.MayLook | plan.MayChangeLastID | plan.KeepsSomething
 	x.left, x.failedBy = nil, nil
 	x.noteKind(kindOf(parser.Sniff(x.front.Unread()[wire.HeaderSize+begin:])))
 	if err := x.before(unseen); err != nil {
@@ -86,7 +87,7 @@ func (x *textRunner) queryOne(payload []byte, begin, size int) error {
 	if text != nil {
 		payload = append(slices.Clone(payload[:begin]), text...)
 	}
-	var p plan
+	var p textPlan
 	var resolved bool
 	if err == nil {
 		p, resolved, err = x.planText(payload[begin:])
@@ -110,7 +111,7 @@ func (x *textRunner) queryOne(payload []byte, begin, size int) error {
 
 // finish does what is left of a planned statement once its text was dealt
 // with: a composed one stands in s.scratch, a passed one was sent.
-func (x *textRunner) finish(p *plan) (err error) {
+func (x *textRunner) finish(p *textPlan) (err error) {
 	switch p.kind {
 	case planFill:
 		if err = x.sendComposed(p); err == nil {
@@ -153,11 +154,11 @@ const (
 )
 
 // plan is what becomes of one statement, and what that does to the session.
-type plan struct {
+type textPlan struct {
 	kind     planKind
-	effect   effect
+	effect   plan.Effect
 	database string // the default one when it has succeeded; "" for no change, or one that is not known
-	fill     fillPlan
+	fill     plan.Fill
 	query    *insertQuery
 	next     nextPlan
 	// run runs a planCommand, with what stands before the text of a COM_QUERY, and answers the client.
@@ -169,13 +170,13 @@ type plan struct {
 }
 
 // command makes it the plan of a command, whose run is to be set.
-func (p *plan) command(what string) { p.kind, p.what = planCommand, what }
+func (p *textPlan) command(what string) { p.kind, p.what = planCommand, what }
 
 // plan judges one statement, and runs nothing of it. Errors are for the client; nothing was sent then.
-func (x *textRunner) plan(sql []byte) (plan, error) {
+func (x *textRunner) plan(sql []byte) (textPlan, error) {
 	kind := parser.Sniff(sql)
 	x.noteKind(kindOf(kind))
-	p := plan{effect: x.effectOf(kind, sql)}
+	p := textPlan{effect: x.effectOf(kind, sql)}
 	if err := x.refuseLost(kind, sql); err != nil {
 		return p, err
 	}
@@ -184,7 +185,7 @@ func (x *textRunner) plan(sql []byte) (plan, error) {
 	}
 	switch kind {
 	case parser.Insert, parser.Replace, parser.Load:
-		x.keeps = x.keeps || p.effect&keepsSomething != 0 // the effect may become another one
+		x.keeps = x.keeps || p.effect&plan.KeepsSomething != 0 // the effect may become another one
 	}
 	switch kind {
 	case parser.Update, parser.With:
@@ -224,7 +225,7 @@ func (x *textRunner) plan(sql []byte) (plan, error) {
 
 // planUse reads the name of the new default database, where it reads alike in
 // every session.
-func (x *textRunner) planUse(p plan, sql []byte) plan {
+func (x *textRunner) planUse(p textPlan, sql []byte) textPlan {
 	if !parser.Plain(sql) {
 		return p
 	}
@@ -236,7 +237,7 @@ func (x *textRunner) planUse(p plan, sql []byte) plan {
 
 // passCommand relays a command that frontPacket read, and its answer, with what it
 // does to the session.
-func (x *textRunner) passCommand(payload []byte, size int, as wire.Shape, e effect) error {
+func (x *textRunner) passCommand(payload []byte, size int, as wire.Shape, e plan.Effect) error {
 	err := x.before(e)
 	if err == nil {
 		err = x.passPacket(payload, size)

@@ -79,7 +79,7 @@ func (f *queryFiller) describeQuery(q *insertQuery) ([]queryColumn, error) {
 		return nil, err
 	}
 	if len(columns) < number {
-		return nil, catalog.Unsupported("INSERT ... SELECT with resultset_metadata = NONE", q.fill.binding.Table, "set it to FULL")
+		return nil, catalog.Unsupported("INSERT ... SELECT with resultset_metadata = NONE", q.fill.Binding.Table, "set it to FULL")
 	}
 	return columns[len(columns)-number:], nil // those of its parameters come first
 }
@@ -116,10 +116,10 @@ func (f *queryFiller) checkQueryTypes(q *insertQuery) error {
 	if err != nil {
 		return f.queryError(q, err)
 	}
-	table := q.fill.binding.Table
+	table := q.fill.Binding.Table
 	if i := f.insert.OwnIndex(); i >= 0 && i < len(columns) {
 		if name := columns[i].notNumeric(); name != "" {
-			return catalog.Unsupported("INSERT ... SELECT with "+name+" as the value of '"+q.fill.binding.Column+"'", table, "CAST it to an integer")
+			return catalog.Unsupported("INSERT ... SELECT with "+name+" as the value of '"+q.fill.Binding.Column+"'", table, "CAST it to an integer")
 		}
 	}
 	i := slices.IndexFunc(columns, f.losesDigits)
@@ -179,7 +179,7 @@ func isCast(name string) bool {
 // keepsRows reports whether the server keeps the query's rows in a temporary table
 // before they are numbered.
 func (s *queryFiller) keepsRows(q *insertQuery) (kept bool, err error) {
-	f := parser.QueryFill{First: 1, Block: 1, CountFirst: !q.fill.binding.Transactional}
+	f := parser.QueryFill{First: 1, Block: 1, CountFirst: !q.fill.Binding.Transactional}
 	if !s.insert.Merges(f) {
 		return true, nil
 	}
@@ -242,7 +242,7 @@ func (f *queryFiller) checkQueryParams(q *insertQuery) error {
 		_, _, size := wire.LengthEncoded(p.Value)
 		value := p.Value[size:]
 		if !f.mariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
-			return catalog.Unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.binding.Table, "use INSERT ... VALUES")
+			return catalog.Unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.Binding.Table, "use INSERT ... VALUES")
 		}
 	}
 	return nil

@@ -2,19 +2,20 @@ package proxy
 
 import (
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // relayReturning passes on the rows that a statement with ids of its own returns.
-func (x *insertRunner) relayReturning(p *fillPlan, t catalog.TableName) error {
+func (x *insertRunner) relayReturning(p *plan.Fill, t catalog.TableName) error {
 	err := x.relayComposed(wire.ShapeResults)
 	switch {
 	case err == nil && x.answer.Failed:
-		x.tellExplicit(p, t, p.ownRefused())
-	case err == nil && !p.ignore && !p.upsert:
-		x.tellExplicit(p, t, ownStored)
+		x.tellExplicit(p, t, p.OwnRefused())
+	case err == nil && !p.Ignore && !p.Upsert:
+		x.tellExplicit(p, t, plan.OwnStored)
 	default:
-		x.tellExplicit(p, t, ownUnknown)
+		x.tellExplicit(p, t, plan.OwnUnknown)
 	}
 	return err
 }
@@ -23,23 +24,23 @@ func (x *insertRunner) relayReturning(p *fillPlan, t catalog.TableName) error {
 // insert id nor how many rows were inserted; LAST_INSERT_ID() has to be native
 // afterwards. MariaDB sends a row once it is written, so that an error may come
 // behind some.
-func (x *insertRunner) settleReturning(p *fillPlan, t catalog.TableName) error {
+func (x *insertRunner) settleReturning(p *plan.Fill, t catalog.TableName) error {
 	if err := x.relayReturning(p, t); err != nil {
 		return err
 	}
 	if x.answer.Failed {
-		x.state.restore = x.state.restore || p.wrap
+		x.state.restore = x.state.restore || p.Wrap
 		return nil
 	}
-	inserted := uint64(p.first)
-	if p.ignore || p.upsert {
+	inserted := uint64(p.First)
+	if p.Ignore || p.Upsert {
 		inserted = x.probe(p, t, -1)
 	}
 	switch {
 	case inserted != 0:
 		x.state.lastID = inserted
-		x.state.restore = !p.wrap || p.ignore || p.upsert
-	case p.wrap:
+		x.state.restore = !p.Wrap || p.Ignore || p.Upsert
+	case p.Wrap:
 		x.state.restore = true
 	default:
 		x.state.lastIDKnown = false // the statement may have set it itself

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -33,9 +34,9 @@ type shardedInsert struct {
 	binding   *catalog.Binding // nil when no column is filled
 	columns   []string         // that a statement without a column list has values for
 	operands  []operand
-	fill      fillPlan
+	fill      plan.Fill
 	kind      planKind
-	effect    effect
+	effect    plan.Effect
 	pending   bool  // the shards of some rows depend on their new ids
 	shards    []int // of each row, by index; nil when all rows go to the same ones
 	targets   []int // the shards that get the statement, in their order
@@ -280,26 +281,26 @@ func (in *shardedInsert) readRows() (err error) {
 		s.slots = s.slots[:0]
 		return in.stmt.Bind("", in.columns)
 	}
-	in.fill.keys, err = s.readRows(in.sql, in.binding, false)
+	in.fill.Keys, err = s.readRows(in.sql, in.binding, false)
 	return err
 }
 
 // judge plans how the ids are filled.
 func (in *shardedInsert) judge() (err error) {
 	s := in.r.s.executor
-	in.kind, in.effect = planPass, effectOfExplicit(in.stmt)
+	in.kind, in.effect = planPass, plan.EffectOfExplicit(in.stmt)
 	if in.binding == nil {
 		if slices.ContainsFunc(in.described.Columns, func(c catalog.Column) bool { return c.AutoIncrement() }) {
-			in.effect = mayLook | mayChangeLastID
+			in.effect = plan.MayLook | plan.MayChangeLastID
 		}
 		return nil
 	}
-	keys := in.fill.keys
-	if in.fill, err = newFillPlan(in.stmt, in.binding, s.slots, in.binding.Mode(in.mode)); err != nil {
+	keys := in.fill.Keys
+	if in.fill, err = plan.NewFill(in.stmt, in.binding, s.slots, in.binding.Mode(in.mode)); err != nil {
 		return err
 	}
-	in.fill.foundRows, in.fill.keys = s.has(mysql.CLIENT_FOUND_ROWS), keys
-	in.fill.appends = in.fill.appendsID(in.sql)
+	in.fill.FoundRows, in.fill.Keys = s.has(mysql.CLIENT_FOUND_ROWS), keys
+	in.fill.Appends = in.fill.AppendsID(in.sql)
 	in.kind, in.effect = s.kindOfFill(&in.fill, in.effect)
 	return nil
 }

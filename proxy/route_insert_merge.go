@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -20,7 +21,7 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 	last := -1 // the row that the insert id is of, of those with ids of their own
 	for i := range parts {
 		p := &parts[i]
-		if in.kind == planFill && in.fill.texts == nil {
+		if in.kind == planFill && in.fill.Texts == nil {
 			p.conn.tellInserted(&p.fill, in.target(p.conn), &p.ok)
 		}
 		if i > 0 && in.reference() {
@@ -39,10 +40,10 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 		}
 	}
 	if in.tellsLastRow(all) {
-		all.InsertID = in.fill.toldExplicit()
+		all.InsertID = in.fill.ToldExplicit()
 	}
 	lastID := old
-	if in.isNew(all.InsertID) || in.effect&mayChangeLastID != 0 && all.InsertID != 0 {
+	if in.isNew(all.InsertID) || in.effect&plan.MayChangeLastID != 0 && all.InsertID != 0 {
 		lastID = all.InsertID
 	}
 	r.idConn = parts[0].conn
@@ -57,19 +58,19 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 // a server tells where all ids are the client's own, also when that row was not inserted
 // (MySQL's sql_insert.cc: next_number_field of the last record, once any was copied).
 func (in *shardedInsert) tellsLastRow(all wire.OK) bool {
-	return in.fill.open == 0 && in.fill.hasExplicit && all.AffectedRows > 0 && in.effect&mayChangeLastID == 0
+	return in.fill.Open == 0 && in.fill.HasExplicit && all.AffectedRows > 0 && in.effect&plan.MayChangeLastID == 0
 }
 
 // isNew reports whether an id is of those that the statement took.
 func (in *shardedInsert) isNew(id uint64) bool {
 	switch {
-	case in.fill.open == 0 || in.kind != planFill || in.fill.texts != nil:
+	case in.fill.Open == 0 || in.kind != planFill || in.fill.Texts != nil:
 		return false
-	case in.fill.ids != nil && in.binding.Numbers != nil: // those of others may be between them
-		_, found := slices.BinarySearch(in.fill.ids, int64(id))
+	case in.fill.IDs != nil && in.binding.Numbers != nil: // those of others may be between them
+		_, found := slices.BinarySearch(in.fill.IDs, int64(id))
 		return found
 	}
-	return id >= uint64(in.fill.id(0)) && id <= uint64(in.fill.id(int(in.fill.open)-1))
+	return id >= uint64(in.fill.ID(0)) && id <= uint64(in.fill.ID(int(in.fill.Open)-1))
 }
 
 // insertInfo are the numbers in the text that a server adds to the answer to an INSERT
@@ -86,16 +87,16 @@ func (i *insertInfo) add(more insertInfo) {
 // engine never: they follow from the rows affected (sql_insert.cc: one for a row that
 // was inserted, two for one that took the place of another or changed it).
 func (p *insertPart) info() insertInfo {
-	if p.fill.rows > 1 {
+	if p.fill.Rows > 1 {
 		if n := numbersIn(infoText(p.ok)); len(n) == 3 {
 			return insertInfo{n[0], n[1], n[2]}
 		}
 	}
-	info := insertInfo{records: uint64(max(p.fill.rows, 1)), warnings: uint64(p.ok.Warnings)}
+	info := insertInfo{records: uint64(max(p.fill.Rows, 1)), warnings: uint64(p.ok.Warnings)}
 	switch {
 	case p.ok.AffectedRows > info.records:
 		info.duplicates = p.ok.AffectedRows - info.records
-	case p.ok.AffectedRows == 0 && p.fill.ignore:
+	case p.ok.AffectedRows == 0 && p.fill.Ignore:
 		info.duplicates = 1
 	}
 	return info

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -11,8 +12,8 @@ import (
 type insertPart struct {
 	conn  *executor
 	shard int
-	last  int      // its last row
-	fill  fillPlan // of its rows
+	last  int       // its last row
+	fill  plan.Fill // of its rows
 	ok    wire.OK
 }
 
@@ -43,7 +44,7 @@ func (in *shardedInsert) divide(conns []*executor) []insertPart {
 	index := make([]*insertPart, len(in.keyspace.Shards))
 	for i, shard := range in.targets {
 		parts[i] = insertPart{conn: conns[i], shard: shard, fill: in.fill}
-		parts[i].fill.rows = in.stmt.Rows
+		parts[i].fill.Rows = in.stmt.Rows
 		index[shard] = &parts[i]
 	}
 	if in.shards == nil { // each gets them all
@@ -51,20 +52,20 @@ func (in *shardedInsert) divide(conns []*executor) []insertPart {
 	}
 	for i := range parts {
 		fill := &parts[i].fill
-		fill.rows, fill.open, fill.ids, fill.texts, fill.explicit, fill.hasExplicit = 0, 0, nil, nil, 0, false
-		fill.lowest, fill.highest, fill.ahead = 0, 0, false
+		fill.Rows, fill.Open, fill.IDs, fill.Texts, fill.Explicit, fill.HasExplicit = 0, 0, nil, nil, 0, false
+		fill.Lowest, fill.Highest, fill.Ahead = 0, 0, false
 	}
 	for row, n := 0, 0; row < len(in.shards); row++ {
 		part := index[in.shards[row]]
 		open := in.kind == planFill && in.r.s.isOpen(row)
 		if part.take(row, open, in.r.s.slots); open {
-			part.fill.takeFrom(&in.fill, n)
+			part.fill.TakeFrom(&in.fill, n)
 			n++
 		}
 	}
 	for i := range parts {
-		if fill := &parts[i].fill; len(fill.ids) > 0 {
-			fill.first = fill.ids[0]
+		if fill := &parts[i].fill; len(fill.IDs) > 0 {
+			fill.First = fill.IDs[0]
 		}
 	}
 	return parts
@@ -73,12 +74,12 @@ func (in *shardedInsert) divide(conns []*executor) []insertPart {
 // take counts a row, whose id is open or not.
 func (p *insertPart) take(row int, open bool, slots []parser.Slot) {
 	p.last = row
-	p.fill.rows++
+	p.fill.Rows++
 	if open {
-		p.fill.open++
+		p.fill.Open++
 	}
 	if len(slots) > 0 {
-		p.fill.noteExplicit(slots[row])
+		p.fill.NoteExplicit(slots[row])
 	}
 }
 

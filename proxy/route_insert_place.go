@@ -103,9 +103,9 @@ func (in *shardedInsert) takeIDs() error {
 	if in.kind != planFill {
 		return nil
 	}
-	if in.fill.open > 1 {
+	if in.fill.Open > 1 {
 		var err error
-		if in.fill.step, err = in.r.increment(in.keyspace.Shards); err != nil {
+		if in.fill.Step, err = in.r.increment(in.keyspace.Shards); err != nil {
 			return err
 		}
 	}
@@ -154,12 +154,12 @@ func (in *shardedInsert) placeRows(byID bool) (pending bool, err error) {
 // newID gives the n-th new id, another value while there are none.
 func (in *shardedInsert) newID(n int) vschema.Value {
 	switch {
-	case in.fill.texts != nil:
-		return vschema.Text(in.fill.text(n))
-	case in.fill.first == 0:
+	case in.fill.Texts != nil:
+		return vschema.Text(in.fill.Text(n))
+	case in.fill.First == 0:
 		return vschema.Int(0)
 	}
-	return vschema.Int(in.fill.id(n))
+	return vschema.Int(in.fill.ID(n))
 }
 
 // value gives what a row's column is to the vindex: what the server will store, so

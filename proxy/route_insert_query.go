@@ -13,6 +13,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/merge"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -51,7 +52,7 @@ func (q *queryRows) collect(query []byte) error {
 		return err
 	}
 	for _, conn := range conns {
-		if err := conn.before(mayLook); err != nil {
+		if err := conn.before(plan.MayLook); err != nil {
 			return err
 		}
 	}

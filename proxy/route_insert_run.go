@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
 // run takes the ids, sends the statement to its shards, and answers the client.
@@ -81,7 +82,7 @@ func (in *shardedInsert) appendText(dst []byte, p *insertPart) []byte {
 	}
 	if in.kind == planFill {
 		edits.FillOptions, edits.Column = in.r.s.fillOptions(fill), in.binding.Column
-		if fill.open > 0 {
+		if fill.Open > 0 {
 			edits.Value = in.fillValues(fill)
 		}
 	}
@@ -89,13 +90,13 @@ func (in *shardedInsert) appendText(dst []byte, p *insertPart) []byte {
 }
 
 // fillValues gives the ids of a part's rows, one by one.
-func (in *shardedInsert) fillValues(fill *fillPlan) func(dst []byte, row int) ([]byte, bool) {
+func (in *shardedInsert) fillValues(fill *plan.Fill) func(dst []byte, row int) ([]byte, bool) {
 	n := 0
 	return func(dst []byte, row int) ([]byte, bool) {
 		if !in.r.s.isOpen(row) {
 			return dst, false
 		}
-		dst = fill.appendOpen(dst, n)
+		dst = fill.AppendOpen(dst, n)
 		n++
 		return dst, true
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/route"
 )
 
@@ -129,7 +130,7 @@ func (r *textRouter) notRead(k *catalog.Keyspace, sql []byte, m parser.Mode) ([]
 }
 
 // mayQuery looks for the words without which no INSERT has a query on a table.
-func mayQuery(sql []byte) bool { return containsAnyWord(sql, "select", "table") }
+func mayQuery(sql []byte) bool { return plan.ContainsAnyWord(sql, "select", "table") }
 
 // prepareUnsharded judges how an INSERT or REPLACE into a table of an unsharded keyspace
 // is to be executed.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
 // sessionRouter runs what is about the session itself and has no tables: SET, USE, SHOW, functions of the session, locks.
@@ -63,7 +64,7 @@ func (r *sessionRouter) replaceSession(conn *executor, sql []byte, found *parser
 			}
 			return r.appendKeyspace(dst), true
 		case parser.ReadsConnectionID:
-			if found.Uses&parser.TakesLocks != 0 || containsAnyWord(sql, "processlist", "information_schema", "performance_schema") {
+			if found.Uses&parser.TakesLocks != 0 || plan.ContainsAnyWord(sql, "processlist", "information_schema", "performance_schema") {
 				return dst, false // it is compared with ids of the server's
 			}
 			return fmt.Appendf(dst, "CAST(%d AS UNSIGNED)", r.s.id), true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -39,7 +40,7 @@ func (c *serverConn) remember(st *statement) {
 
 // executesNamed reports whether a text may execute such a statement, or give it up.
 func (c *serverConn) executesNamed(sql []byte) bool {
-	return len(c.named) > 0 && containsAnyWord(sql, "execute", "prepare")
+	return len(c.named) > 0 && plan.ContainsAnyWord(sql, "execute", "prepare")
 }
 
 // rememberNamed notes what was prepared under a client's name.

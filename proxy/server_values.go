@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -119,7 +120,7 @@ func (c *serverState) expressionsOf(key string) []string {
 
 // readDefinition reads an answer to its end: an OK, or rows of a report.
 func (c *serverState) readDefinition() (d shardResult) {
-	e := effect(changesSchema)
+	e := plan.Effect(plan.ChangesSchema)
 	defer c.after(e)
 	c.startAnswer(wire.ShapeResults)
 	for first := true; !c.answer.Done() || first; first = false {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -71,7 +72,7 @@ func (x *textRunner) runBeforeCompound(attributes, text []byte, spans []parser.S
 		return err
 	}
 	x.out.more, x.out.part, x.out.rest = false, nil, nil
-	unseen := unknownEffect(compound) | changesSchema | makesTemporary
+	unseen := plan.UnknownEffect(compound) | plan.ChangesSchema | plan.MakesTemporary
 	if err := x.before(unseen); err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (f *insertPlanner) mustSplit(sql []byte) (bool, error) {
 			if f.temporary != nil {
 				return true, nil // a function that a statement before it calls may drop what hides its table
 			}
-			if p, err := f.planTicket(f.planInsert(plan{}, part, false)); err != nil || p.kind != planPass {
+			if p, err := f.planTicket(f.planInsert(textPlan{}, part, false)); err != nil || p.kind != planPass {
 				return true, nil // its own turn tells
 			}
 		}
@@ -191,21 +192,21 @@ func (f *insertPlanner) mustSplit(sql []byte) (bool, error) {
 // mayNeedSeqgate looks for the words without which no statement of a text needs
 // more than being passed on.
 func mayNeedSeqgate(sql []byte) bool {
-	return containsAnyWord(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate", "seqgate_decode", "vschema")
+	return plan.ContainsAnyWord(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate", "seqgate_decode", "vschema")
 }
 
 // changesWhatFollows looks for the words without which no statement of a text
 // changes to which table a name after it belongs, and whether that has a sequence,
 // nor needs seqgate whatever it writes to.
 func changesWhatFollows(sql []byte) bool {
-	return containsAnyWord(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate", "vschema")
+	return plan.ContainsAnyWord(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate", "vschema")
 }
 
 // effectOfParts is that of a text of several statements.
-func effectOfParts(sql []byte) effect {
-	e := unknownEffect(sql)
+func effectOfParts(sql []byte) plan.Effect {
+	e := plan.UnknownEffect(sql)
 	if changesWhatFollows(sql) || parser.ContainsWord(sql, "truncate") {
-		e |= changesSchema | makesTemporary
+		e |= plan.ChangesSchema | plan.MakesTemporary
 	}
 	return e
 }

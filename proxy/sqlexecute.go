@@ -9,10 +9,11 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
 // planExecuteSQL plans SQL's EXECUTE.
-func (x *textRunner) planExecuteSQL(p plan, sql []byte) (plan, error) {
+func (x *textRunner) planExecuteSQL(p textPlan, sql []byte) (textPlan, error) {
 	if len(x.named) == 0 {
 		return p, nil
 	}
@@ -57,7 +58,7 @@ func (x *textRunner) executeNamed(attributes []byte, st *namedStmt, using [][]by
 		return err
 	}
 	name := st.server
-	if p.runsFilled() {
+	if p.RunsFilled() {
 		name = st.filledName()
 		if using, err = x.fillUsing(st, &p, open, using); err != nil {
 			return err
@@ -73,12 +74,12 @@ func (x *textRunner) executeNamed(attributes []byte, st *namedStmt, using [][]by
 }
 
 // beforeSQL prepares the backend session for an execution.
-func (f *filler) beforeSQL(st *statement, p *fillPlan) error {
+func (f *filler) beforeSQL(st *statement, p *plan.Fill) error {
 	switch {
-	case !p.rewrites():
+	case !p.Rewrites():
 		return f.before(st.effect)
-	case !p.wrap:
-		return f.before(mayLook)
+	case !p.Wrap:
+		return f.before(plan.MayLook)
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func appendUsing(dst []byte, using [][]byte) []byte {
 
 // openUsing counts the rows whose ids are open in an execution with these values,
 // and tells which they are. It gives the values with those of variables that are ids.
-func (f *filler) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][]byte, open func(row int) bool, err error) {
+func (f *filler) openUsing(st *statement, p *plan.Fill, using [][]byte) (all [][]byte, open func(row int) bool, err error) {
 	if len(using) != st.params {
 		return nil, nil, mysql.NewDefaultError(mysql.ER_WRONG_ARGUMENTS, "EXECUTE")
 	}
@@ -104,26 +105,26 @@ func (f *filler) openUsing(st *statement, p *fillPlan, using [][]byte) (all [][]
 	if err := f.judgeUsing(slots, p, using); err != nil {
 		return nil, nil, err
 	}
-	strict := p.binding.Mode(f.state.mode).Strict && !p.ignore
+	strict := p.Binding.Mode(f.state.mode).Strict && !p.Ignore
 	for row := range slots {
-		slots[row] = p.binding.Judge(slots[row], strict)
+		slots[row] = p.Binding.Judge(slots[row], strict)
 		switch slots[row].State {
 		case parser.Open:
-			p.open++
+			p.Open++
 		case parser.Unknown, parser.Param:
-			return nil, nil, catalog.Unsupported("an expression in USING as the value of '"+p.binding.Column+"'", p.binding.Table,
+			return nil, nil, catalog.Unsupported("an expression in USING as the value of '"+p.Binding.Column+"'", p.Binding.Table,
 				"write a user variable, NULL or a literal there")
 		}
-		p.noteExplicit(slots[row])
+		p.NoteExplicit(slots[row])
 	}
-	p.own = ownOf(slots)
+	p.Own = plan.OwnOf(slots)
 	return using, func(row int) bool { return slots[row].State == parser.Open }, nil
 }
 
 // judgeUsing judges those rows whose ids are values of EXECUTE's USING. The session
 // is asked for user variables.
-func (f *filler) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) error {
-	mode := p.binding.Mode(f.state.mode)
+func (f *filler) judgeUsing(slots []parser.Slot, p *plan.Fill, using [][]byte) error {
+	mode := p.Binding.Mode(f.state.mode)
 	var rows []int
 	var variables [][]byte
 	for row, slot := range slots {
@@ -134,13 +135,13 @@ func (f *filler) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) er
 		if parser.IsUserVariable(value, mode) {
 			rows, variables = append(rows, row), append(variables, value)
 		} else {
-			slots[row] = parser.ValueSlot(value, mode, p.ignore)
+			slots[row] = parser.ValueSlot(value, mode, p.Ignore)
 		}
 	}
-	if len(variables) > maxOwnVariables {
-		return tooManyVariables(p.binding)
+	if len(variables) > plan.MaxOwnVariables {
+		return tooManyVariables(p.Binding)
 	}
-	values, err := f.readVariables(variables, mode, p.ignore)
+	values, err := f.readVariables(variables, mode, p.Ignore)
 	for i, v := range values {
 		slots[rows[i]] = v
 	}
@@ -149,15 +150,15 @@ func (f *filler) judgeUsing(slots []parser.Slot, p *fillPlan, using [][]byte) er
 
 // fillUsing takes ids for the open rows and puts them among the values of USING.
 // MySQL takes user variables only, so they are put into some there.
-func (f *filler) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool, using [][]byte) ([][]byte, error) {
-	if !f.mariaDB && p.open > maxOwnVariables {
-		return nil, tooManyVariables(p.binding)
+func (f *filler) fillUsing(st *namedStmt, p *plan.Fill, open func(row int) bool, using [][]byte) ([][]byte, error) {
+	if !f.mariaDB && p.Open > plan.MaxOwnVariables {
+		return nil, tooManyVariables(p.Binding)
 	}
 	if err := f.takeIDs(p, open, nil); err != nil {
 		return nil, err
 	}
-	if f.mariaDB || p.open == 0 {
-		return withIDs(st.slots, using, open, func(n, _ int) []byte { return p.appendValue(nil, n) }), nil
+	if f.mariaDB || p.Open == 0 {
+		return withIDs(st.slots, using, open, func(n, _ int) []byte { return p.AppendValue(nil, n) }), nil
 	}
 	set := []byte("SET ")
 	using = withIDs(st.slots, using, open, func(n, _ int) []byte {
@@ -165,14 +166,14 @@ func (f *filler) fillUsing(st *namedStmt, p *fillPlan, open func(row int) bool, 
 			set = append(set, ", "...)
 		}
 		variable := fmt.Appendf(nil, idVariable, n)
-		set = p.appendValue(append(append(set, variable...), " = "...), n)
+		set = p.AppendValue(append(append(set, variable...), " = "...), n)
 		return variable
 	})
 	return using, f.quietly(string(set))
 }
 
 func tooManyVariables(b *catalog.Binding) error {
-	return catalog.Unsupported(fmt.Sprintf("more than %d rows in SQL's EXECUTE", maxOwnVariables), b.Table, "insert fewer rows at once, or use the driver's prepared statements")
+	return catalog.Unsupported(fmt.Sprintf("more than %d rows in SQL's EXECUTE", plan.MaxOwnVariables), b.Table, "insert fewer rows at once, or use the driver's prepared statements")
 }
 
 // executeImmediate runs MariaDB's EXECUTE IMMEDIATE of an INSERT, which is in
@@ -182,12 +183,12 @@ func (x *textRunner) executeImmediate(attributes []byte, st *statement, command,
 		return err
 	}
 	p := st.execution()
-	p.prepared = false // only an id is wrapped
+	p.Prepared = false // only an id is wrapped
 	using, open, err := x.openUsing(st, &p, using)
 	if err != nil {
 		return err
 	}
-	if p.runsFilled() {
+	if p.RunsFilled() {
 		if command, err = x.fillImmediate(st, &p, open, text, using); err != nil {
 			return err
 		}
@@ -203,7 +204,7 @@ func (x *textRunner) executeImmediate(attributes []byte, st *statement, command,
 
 // fillImmediate gives the EXECUTE IMMEDIATE of the text with its ids, and with the
 // values of USING whose places they do not take.
-func (f *filler) fillImmediate(st *statement, p *fillPlan, open func(row int) bool, text []byte, using [][]byte) ([]byte, error) {
+func (f *filler) fillImmediate(st *statement, p *plan.Fill, open func(row int) bool, text []byte, using [][]byte) ([]byte, error) {
 	if err := f.takeIDs(p, open, nil); err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func (f *filler) fillImmediate(st *statement, p *fillPlan, open func(row int) bo
 	var kept [][]byte
 	taken := 0
 	value := func(dst []byte, row int) ([]byte, bool) {
-		variable := p.bound.has(row)
+		variable := p.Bound.Has(row)
 		if !open(row) && !variable {
 			return dst, false
 		}
@@ -223,11 +224,11 @@ func (f *filler) fillImmediate(st *statement, p *fillPlan, open func(row int) bo
 		if !open(row) {
 			return append(dst, using[slot.Param]...), true
 		}
-		dst = p.appendOpen(dst, n)
+		dst = p.AppendOpen(dst, n)
 		n++
 		return dst, true
 	}
-	filled := f.insert.AppendFilled(nil, text, p.binding.Column, value, f.fillOptions(p))
+	filled := f.insert.AppendFilled(nil, text, p.Binding.Column, value, f.fillOptions(p))
 	command := parser.AppendLiteral([]byte("EXECUTE IMMEDIATE "), filled, f.state.mode)
 	return appendUsing(command, append(kept, using[taken:]...)), nil
 }

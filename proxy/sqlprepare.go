@@ -12,6 +12,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -33,12 +34,12 @@ func (st *namedStmt) filledName() string { return st.server + "_filled" }
 
 // planDynamicSQL plans MariaDB's EXECUTE IMMEDIATE, and refuses all else that carries
 // an INSERT into a sequenced table within it.
-func (x *textRunner) planDynamicSQL(p plan, sql []byte) (plan, error) {
+func (x *textRunner) planDynamicSQL(p textPlan, sql []byte) (textPlan, error) {
 	const form = "an INSERT inside another statement"
 	if err := x.refuseDuality(sql); err != nil {
 		return p, err
 	}
-	if !x.mariaDB || !containsAnyWord(sql, "immediate", "prepare") {
+	if !x.mariaDB || !plan.ContainsAnyWord(sql, "immediate", "prepare") {
 		return p, unread(x.refuseDynamicSQL(form, sql), sql)
 	}
 	src, text, st, _, err := x.judgePrepare(form, sql, parser.ParseImmediate)
@@ -53,13 +54,13 @@ func (x *textRunner) planDynamicSQL(p plan, sql []byte) (plan, error) {
 }
 
 // planPrepareSQL plans SQL's PREPARE.
-func (x *textRunner) planPrepareSQL(p plan, sql []byte) (plan, error) {
+func (x *textRunner) planPrepareSQL(p textPlan, sql []byte) (textPlan, error) {
 	src, text, st, filled, err := x.judgePrepare("an INSERT in SQL's PREPARE", sql, parser.ParsePrepare)
 	if err != nil {
 		return p, err
 	}
 	if st != nil && st.fill != nil && !parser.IsASCII([]byte(src.Name)) {
-		return p, catalog.Unsupported("a name outside ASCII for an INSERT in SQL's PREPARE", st.fill.binding.Table, "name it in ASCII") // servers compare them each in its way
+		return p, catalog.Unsupported("a name outside ASCII for an INSERT in SQL's PREPARE", st.fill.Binding.Table, "name it in ASCII") // servers compare them each in its way
 	}
 	if st != nil && st.fill != nil {
 		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), twin: filled != nil}
@@ -116,11 +117,11 @@ func (x *textRunner) judgePrepare(form string, sql []byte, read func([]byte, par
 	if err != nil || st.fill == nil {
 		return src, text, st, nil, err
 	}
-	if readsDiagnostics(text) {
-		return src, nil, nil, nil, catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in "+form, st.fill.binding.Table, "read it with SELECT first")
+	if plan.ReadsDiagnostics(text) {
+		return src, nil, nil, nil, catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in "+form, st.fill.Binding.Table, "read it with SELECT first")
 	}
 	st.params = x.insert.Params
-	return src, text, st, filled, x.checkReading(text, exact, st.fill.binding)
+	return src, text, st, filled, x.checkReading(text, exact, st.fill.Binding)
 }
 
 // refusePrepared refuses what seqgate answers or makes anew at each execution of a
@@ -131,9 +132,9 @@ func refusePrepared(form string, st *statement) error {
 	case st.next != nil || st.calls != nil:
 		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate cannot ask for next values, or take ids apart, in SQL's PREPARE; "+instead)
 	case st.query != nil:
-		return catalog.Unsupported("INSERT ... SELECT in SQL's PREPARE", st.fill.binding.Table, instead)
-	case st.fill != nil && st.fill.binding.Ticket:
-		return catalog.Unsupported(form, st.fill.binding.Table, instead)
+		return catalog.Unsupported("INSERT ... SELECT in SQL's PREPARE", st.fill.Binding.Table, instead)
+	case st.fill != nil && st.fill.Binding.Ticket:
+		return catalog.Unsupported(form, st.fill.Binding.Table, instead)
 	}
 	return nil
 }
@@ -266,7 +267,7 @@ func ignoreRefusal(err error) error {
 }
 
 // planDeallocate plans DEALLOCATE PREPARE.
-func (x *textRunner) planDeallocate(p plan, sql []byte) (plan, error) {
+func (x *textRunner) planDeallocate(p textPlan, sql []byte) (textPlan, error) {
 	if len(x.named) == 0 {
 		return p, nil
 	}

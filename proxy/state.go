@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -113,150 +113,41 @@ func (c *serverState) restoreBy(verb string) error {
 	return nil
 }
 
-// effect is what a statement may do to the session's state.
-type effect uint16
-
-const (
-	mayLook           effect = 1 << iota // at LAST_INSERT_ID()
-	mayChangeLastID                      // of the session
-	mayChangeSettings                    // sql_mode, character set
-	mayChangeDatabase                    // the default one
-	changesSchema                        // of tables or sequences
-	makesTemporary                       // tables, perhaps
-	changesVariables                     // of the session, any
-	keepsSomething                       // a variable of the user's, or a lock
-	mayChangeIDs                         // insert_id, auto_increment_increment
-	readsRowCount                        // as the statement before has left it
-)
-
-// effectOf judges a statement by its first keywords and, where those leave it
-// open, by words in its text. What it does not know may do anything.
-func effectOf(kind parser.Kind, sql []byte) effect {
-	switch kind {
-	case parser.Select, parser.Update, parser.Delete, parser.With, parser.Show:
-		e := keptBy(sql)
-		if parser.MentionsLastInsertID(sql) {
-			e |= mayLook
-			if setsLastID(sql) {
-				e |= mayChangeLastID
-			}
-			if parser.ContainsWord(sql, "row_count") && !parser.ContainsWord(sql, "found_rows") {
-				e |= readsRowCount
-			}
-		}
-		return e
-	case parser.Begin, parser.Commit, parser.Rollback:
-		return 0
-	case parser.Insert, parser.Replace, parser.Load:
-		return mayLook | mayChangeLastID | keptByInsert(kind, sql)
-	case parser.Use:
-		return mayChangeDatabase
-	case parser.Set:
-		return effectOfSet(sql)
-	case parser.DDL:
-		e := unknownEffect(sql)&^mayChangeIDs | changesSchema
-		if mayMakeTemporary(sql) {
-			e |= makesTemporary
-		}
-		return e
-	case parser.Call, parser.Execute, parser.DynamicSQL:
-		return unknownEffect(sql) | makesTemporary
-	}
-	if kind == parser.Other && isDiagnostics(sql) {
-		return changesVariables
-	}
-	return mayLook | mayChangeLastID | mayChangeSettings | mayChangeIDs
-}
-
-// keptBy tells whether a statement may set a variable of the user's or take a
-// lock.
-func keptBy(sql []byte) effect {
-	for rest := sql; ; {
-		i := bytes.IndexByte(rest, '@')
-		switch {
-		case i < 0 && parser.ContainsWord(sql, "get_lock"), i >= 0 && !bytes.HasPrefix(rest[i:], []byte("@@")):
-			return keepsSomething
-		case i < 0:
-			return 0
-		}
-		rest = rest[i+2:] // a system variable
-	}
-}
-
-// keptByInsert is keptBy for a statement whose values may well have an @ in them: there only
-// := sets a variable, and in LOAD DATA the list of columns.
-func keptByInsert(kind parser.Kind, sql []byte) effect {
-	if kind != parser.Load && !bytes.Contains(sql, []byte(":=")) && !parser.ContainsWord(sql, "get_lock") {
-		return 0
-	}
-	return keptBy(sql)
-}
-
 // effectOf is that of a statement in this session: only MariaDB has a USE in
 // routines and prepared statements.
-func (c *serverState) effectOf(kind parser.Kind, sql []byte) effect {
-	e := effectOf(kind, sql)
+func (c *serverState) effectOf(kind parser.Kind, sql []byte) plan.Effect {
+	e := plan.EffectOf(kind, sql)
 	if !c.mariaDB && (kind == parser.Call || kind == parser.Execute) {
-		e &^= mayChangeDatabase
-	}
-	return e
-}
-
-// unknownEffect is that of a statement that seqgate knows nothing of. The default
-// database changes by the words for it alone, and on MariaDB by what a routine, a
-// prepared statement or a compound one does, which has an END.
-func unknownEffect(sql []byte) effect {
-	const e = mayLook | mayChangeLastID | mayChangeSettings | mayChangeIDs
-	if containsAnyWord(sql, "use", "database", "schema", "call", "execute", "end") {
-		return e | mayChangeDatabase
-	}
-	return e
-}
-
-// containsAnyWord reports whether one of these words stands in a text.
-func containsAnyWord(sql []byte, words ...string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return parser.ContainsWord(sql, word) })
-}
-
-func effectOfSet(sql []byte) effect {
-	e := changesVariables
-	if parser.MentionsLastInsertID(sql) {
-		e |= mayLook | mayChangeLastID
-	}
-	if containsAnyWord(sql, "sql_mode", "names", "character", "charset", "character_set_client") {
-		e |= mayChangeSettings
-	}
-	if containsAnyWord(sql, "insert_id", "auto_increment_increment") {
-		e |= mayChangeSettings | mayChangeIDs
+		e &^= plan.MayChangeDatabase
 	}
 	return e
 }
 
 // after forgets what a statement with this effect may have changed.
-func (c *serverState) after(e effect) {
+func (c *serverState) after(e plan.Effect) {
 	if c.unfilled != nil {
 		c.checkUnfilled()
 	}
-	if e&(mayChangeSettings|makesTemporary|changesVariables) != 0 {
+	if e&(plan.MayChangeSettings|plan.MakesTemporary|plan.ChangesVariables) != 0 {
 		c.settled = true
 	}
-	c.keeps = c.keeps || e&keepsSomething != 0
-	if e&mayChangeLastID != 0 {
+	c.keeps = c.keeps || e&plan.KeepsSomething != 0
+	if e&plan.MayChangeLastID != 0 {
 		c.state.lastIDKnown = false
 	}
-	if e&mayChangeSettings != 0 {
+	if e&plan.MayChangeSettings != 0 {
 		c.state.environmentKnown = false
 	}
-	if e&mayChangeIDs != 0 || c.state.ids.forced != 0 {
+	if e&plan.MayChangeIDs != 0 || c.state.ids.forced != 0 {
 		c.forgetIDSettings()
 	}
-	if e&mayChangeDatabase != 0 {
+	if e&plan.MayChangeDatabase != 0 {
 		c.state.environmentKnown, c.state.databaseKnown = false, false
 	}
-	if e&changesSchema != 0 {
+	if e&plan.ChangesSchema != 0 {
 		c.srv.catalog.Forget()
 	}
-	if e&makesTemporary != 0 || e&changesSchema != 0 && c.temporary != nil {
+	if e&plan.MakesTemporary != 0 || e&plan.ChangesSchema != 0 && c.temporary != nil {
 		c.noteTemporary()
 	}
 }
@@ -387,11 +278,6 @@ func (c *serverState) outOfTransaction() {
 	c.begun, c.xid = false, ""
 	c.answer.Status &^= mysql.SERVER_STATUS_IN_TRANS
 }
-
-// mayMakeTemporary reports whether a statement may make or drop a temporary table, as far
-// as its text tells. Such a table hides one of its name from the session that made it, and
-// has no sequence.
-func mayMakeTemporary(sql []byte) bool { return parser.ContainsWord(sql, "temporary") }
 
 // changeDatabase changes the default database of a connection. The server's refusal is
 // a *wire.ServerError.

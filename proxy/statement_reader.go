@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -47,12 +48,12 @@ func (f *statementReader) sendPart(attributes, sql []byte) error {
 }
 
 // before prepares the backend session for a statement with this effect.
-func (f *statementReader) before(e effect) error {
+func (f *statementReader) before(e plan.Effect) error {
 	f.owner.noteKnown()
 	switch {
-	case e&mayLook == 0 || !f.state.restore:
+	case e&plan.MayLook == 0 || !f.state.restore:
 		return nil
-	case e&readsRowCount != 0: // prepared; in a text withLeft has put it in its place
+	case e&plan.ReadsRowCount != 0: // prepared; in a text withLeft has put it in its place
 		row, err := f.queryRow("SELECT "+bytesOf("ROW_COUNT()")+" LIMIT 1", 1)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -15,8 +16,8 @@ import (
 // relayed unseen.
 type statement struct {
 	id     uint32
-	effect effect // of each execution
-	params int    // as the client knows them
+	effect plan.Effect // of each execution
+	params int         // as the client knows them
 
 	columns int // of its result, as the server tells at PREPARE
 
@@ -25,7 +26,7 @@ type statement struct {
 
 	writes        bool // INSERT or REPLACE, into:
 	schema, table string
-	fill          *fillPlan // nil when the table has no sequence
+	fill          *plan.Fill // nil when the table has no sequence
 	slots         []parser.Slot
 	mode          parser.Mode // in which the text was read
 	ascii         bool        // the text is ASCII, which reads alike in all character sets
@@ -87,8 +88,8 @@ func (x *executor) preparePacket(payload []byte, size int) (st *statement, err e
 
 // parameterText gives the statement with a parameter in the place of each id
 // that is open or may be.
-func (f *filler) parameterText(sql []byte, p *fillPlan) []byte {
-	wrap := p.wrap
+func (f *filler) parameterText(sql []byte, p *plan.Fill) []byte {
+	wrap := p.Wrap
 	value := func(dst []byte, row int) ([]byte, bool) {
 		if state := f.slots[row].State; state != parser.Open && state != parser.Param {
 			return dst, false
@@ -99,7 +100,7 @@ func (f *filler) parameterText(sql []byte, p *fillPlan) []byte {
 		}
 		return append(dst, '?'), true
 	}
-	return f.insert.AppendFilled(nil, sql, p.binding.Column, value, f.fillOptions(p))
+	return f.insert.AppendFilled(nil, sql, p.Binding.Column, value, f.fillOptions(p))
 }
 
 // prepareTwice sends the second text behind the first, which is under way. It reports
@@ -241,7 +242,7 @@ func (st *statement) noteLong(index uint16) {
 // filled statement.
 func (st *statement) filledIndex(index uint16) uint16 {
 	added := uint16(0)
-	index = uint16(st.fill.bound.index(int(index)))
+	index = uint16(st.fill.Bound.Index(int(index)))
 	for _, slot := range st.slots {
 		if slot.State == parser.Open && slot.Param <= int(index) {
 			added++

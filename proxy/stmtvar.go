@@ -8,6 +8,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -16,17 +17,10 @@ import (
 // has and the client's does not. The client's own is never executed: MySQL reads the
 // variable there in the type that it had at PREPARE, and a routine may change it.
 
-// idVariables are the user variables of a prepared statement that are ids.
-type idVariables struct {
-	names [][]byte // as they were written
-	at    []int    // where each stands among the parameters, these included
-	rows  []int    // whose ids they are
-}
-
 // variablesOf finds the user variables that are ids in the INSERT in s.insert. Those
 // of a text are judged at once, and it is reported whether there are any; those of a
 // prepared statement are given, nil for none.
-func (f *statementReader) variablesOf(sql []byte, b *catalog.Binding, prepared bool) (judged bool, bound *idVariables, err error) {
+func (f *statementReader) variablesOf(sql []byte, b *catalog.Binding, prepared bool) (judged bool, bound *plan.IDVariables, err error) {
 	if b.Approximate {
 		return false, nil, nil // they are refused: ROUND takes a half for 1
 	}
@@ -40,11 +34,11 @@ func (f *statementReader) variablesOf(sql []byte, b *catalog.Binding, prepared b
 
 // findVariables notes the rows of the INSERT in s.insert whose ids are user
 // variables, nil for none, and makes parameters of them in s.slots.
-func (f *statementReader) findVariables(sql []byte, b *catalog.Binding) (*idVariables, error) {
-	var v idVariables
+func (f *statementReader) findVariables(sql []byte, b *catalog.Binding) (*plan.IDVariables, error) {
+	var v plan.IDVariables
 	for row := range f.slots {
 		slot := &f.slots[row]
-		slot.Param += len(v.at)
+		slot.Param += len(v.At)
 		if slot.State != parser.Unknown {
 			continue
 		}
@@ -52,57 +46,35 @@ func (f *statementReader) findVariables(sql []byte, b *catalog.Binding) (*idVari
 		switch {
 		case name == nil:
 			continue // it is refused for this
-		case len(v.at) == maxOwnVariables:
+		case len(v.At) == plan.MaxOwnVariables:
 			return nil, tooManyIDVariables(b)
-		case readsDiagnostics(sql):
+		case plan.ReadsDiagnostics(sql):
 			return nil, diagnosticsBeside(b)
 		}
 		slot.State = parser.Param
-		v.names, v.at, v.rows = append(v.names, slices.Clone(name)), append(v.at, slot.Param), append(v.rows, row)
+		v.Names, v.At, v.Rows = append(v.Names, slices.Clone(name)), append(v.At, slot.Param), append(v.Rows, row)
 	}
-	if len(v.at) == 0 {
+	if len(v.At) == 0 {
 		return nil, nil
 	}
 	return &v, nil
 }
 
 // among puts the values of the variables where they stand among the parameters.
-func among[T any](v *idVariables, params, values []T) []T {
-	for i, at := range v.at {
+func among[T any](v *plan.IDVariables, params, values []T) []T {
+	for i, at := range v.At {
 		params = slices.Insert(params, at, values[i])
 	}
 	return params
 }
 
-// has reports whether a row's id is a user variable.
-func (v *idVariables) has(row int) bool {
-	if v == nil {
-		return false
-	}
-	_, found := slices.BinarySearch(v.rows, row)
-	return found
-}
-
-// index gives where the client's parameter of this index stands.
-func (v *idVariables) index(i int) int {
-	if v == nil {
-		return i
-	}
-	for _, at := range v.at {
-		if at <= i {
-			i++
-		}
-	}
-	return i
-}
-
 // withVariables gives the parameters of an execution, with what the variables hold
 // now among them.
 func (f *statementReader) withVariables(st *statement, params []wire.Param) ([]wire.Param, error) {
-	if st.fill.bound == nil {
+	if st.fill.Bound == nil {
 		return params, nil
 	}
-	held, err := f.askVariables(st.fill.bound.names)
+	held, err := f.askVariables(st.fill.Bound.Names)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +82,7 @@ func (f *statementReader) withVariables(st *statement, params []wire.Param) ([]w
 	for i, text := range held {
 		values[i] = variableParam(text)
 	}
-	return among(st.fill.bound, params, values), nil
+	return among(st.fill.Bound, params, values), nil
 }
 
 // variableParam gives what askVariable gave as a parameter. Texts are numbers to
@@ -125,18 +97,18 @@ func variableParam(held string) wire.Param {
 // usingVariables gives the values of an EXECUTE in SQL, with copies of the variables
 // among them.
 func (f *statementReader) usingVariables(st *statement, using [][]byte) ([][]byte, error) {
-	if st.fill.bound == nil {
+	if st.fill.Bound == nil {
 		return using, nil
 	}
-	copies, err := f.copyVariables(st.fill.bound.names)
+	copies, err := f.copyVariables(st.fill.Bound.Names)
 	if err != nil {
 		return nil, err
 	}
-	return among(st.fill.bound, using, copies), nil
+	return among(st.fill.Bound, using, copies), nil
 }
 
 func tooManyIDVariables(b *catalog.Binding) error {
-	return catalog.Unsupported(fmt.Sprintf("more than %d user variables as ids in one statement", maxOwnVariables), b.Table, "insert fewer rows at once")
+	return catalog.Unsupported(fmt.Sprintf("more than %d user variables as ids in one statement", plan.MaxOwnVariables), b.Table, "insert fewer rows at once")
 }
 
 func diagnosticsBeside(b *catalog.Binding) error {

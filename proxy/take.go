@@ -3,53 +3,54 @@ package proxy
 import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
 
 // takeOpen takes ids for the open rows of the statement in s.insert.
-func (f *idTaker) takeOpen(p *fillPlan) error {
-	if p.movesAhead() {
-		p.own = ownOf(f.slots)
+func (f *idTaker) takeOpen(p *plan.Fill) error {
+	if p.MovesAhead() {
+		p.Own = plan.OwnOf(f.slots)
 	}
 	return f.takeIDs(p, f.isOpen, nil)
 }
 
 // takeIDs takes an id for each open row. params are those of an execution.
-func (f *idTaker) takeIDs(p *fillPlan, open func(row int) bool, params []wire.Param) (err error) {
-	if p.open == 0 {
+func (f *idTaker) takeIDs(p *plan.Fill, open func(row int) bool, params []wire.Param) (err error) {
+	if p.Open == 0 {
 		return nil
 	}
 	f.owner.noteFilled()
 	if err = f.takeEach(p, open, params); err == nil {
-		f.noteIDs(p.open)
+		f.noteIDs(p.Open)
 	}
 	return err
 }
 
 // takeEach is takeIDs where at least one row is open.
-func (f *idTaker) takeEach(p *fillPlan, open func(row int) bool, params []wire.Param) (err error) {
-	if p.binding.Form != 0 {
+func (f *idTaker) takeEach(p *plan.Fill, open func(row int) bool, params []wire.Param) (err error) {
+	if p.Binding.Form != 0 {
 		return f.takeTexts(p)
 	}
-	if f.state.ids.forced != 0 || p.forced != 0 {
+	if f.state.ids.forced != 0 || p.Forced != 0 {
 		return f.takeForced(p)
 	}
 	if err := f.spread(p); err != nil {
 		return err
 	}
 	switch {
-	case p.binding.Numbers != nil && !p.fromQuery:
+	case p.Binding.Numbers != nil && !p.FromQuery:
 		return f.takeNumbers(p)
-	case p.binding.Key.Name == "":
+	case p.Binding.Key.Name == "":
 		return f.takeBlock(p)
 	}
-	keys, err := f.openKeys(p.binding, p.keys, open, params)
+	keys, err := f.openKeys(p.Binding, p.Keys, open, params)
 	if err != nil {
 		return err
 	}
-	if p.ids, err = f.nextEach(p.binding, keys); err == nil {
-		p.first = p.ids[0]
+	if p.IDs, err = f.nextEach(p.Binding, keys); err == nil {
+		p.First = p.IDs[0]
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -19,15 +20,6 @@ import (
 // 1062. Then the memory is skipped up to what is in the table, and the statement is sent
 // again with other ids where nobody can tell.
 
-// sentAs says how a filled statement was sent, as far as it can be sent again.
-type sentAs uint8
-
-const (
-	sentOnce    sentAs = iota // it cannot
-	sentText                  // as the text in s.scratch
-	sentExecute               // as the COM_STMT_EXECUTE in s.scratch
-)
-
 // lookPause is how long a table is not looked through again after statements that left
 // rows out.
 const lookPause = 200 * time.Millisecond
@@ -35,28 +27,22 @@ const lookPause = 200 * time.Millisecond
 // maxTaken bounds how far above the ids in memory stored ones are looked for.
 const maxTaken = 1 << 20
 
-// learnsTaken reports whether ids that are in the table may be skipped: the sequence's
-// own, where it goes on above those that clients write.
-func (p *fillPlan) learnsTaken() bool {
-	return p.open > 0 && p.ids == nil && p.texts == nil && p.forced == 0 && p.binding.OnExplicit == catalog.ExplicitAdvance && p.binding.Generator == nil
-}
-
 // repeats reports whether the statement in s.insert, with this text, may be run twice
 // without anybody seeing it, when the first run was undone.
-func (f *insertWriter) repeats(sql []byte, p *fillPlan) bool {
-	return p.binding.Transactional && !p.ignore && !p.upsert && !p.replace && !p.fromQuery && !p.returning && !p.variables && p.bound == nil &&
-		!p.readsLastID && bytes.IndexByte(sql, '@') < 0 && !readsDiagnostics(sql) && callsPlainly(sql, f.insert.Table)
+func (f *insertWriter) repeats(sql []byte, p *plan.Fill) bool {
+	return p.Binding.Transactional && !p.Ignore && !p.Upsert && !p.Replace && !p.FromQuery && !p.Returning && !p.Variables && p.Bound == nil &&
+		!p.ReadsLastID && bytes.IndexByte(sql, '@') < 0 && !plan.ReadsDiagnostics(sql) && callsPlainly(sql, f.insert.Table)
 }
 
 // repeatsSent reports whether the statement that was sent may be sent again.
-func (f *insertWriter) repeatsSent(p *fillPlan) bool {
+func (f *insertWriter) repeatsSent(p *plan.Fill) bool {
 	switch {
-	case p.highest > 0:
+	case p.Highest > 0:
 		return false // one of its own ids may be the one
-	case p.sent == sentText:
+	case p.Sent == plan.SentText:
 		return f.repeats(f.scratch[wire.HeaderSize:], p)
 	}
-	return p.sent == sentExecute
+	return p.Sent == plan.SentExecute
 }
 
 // plainCalls are functions, and other words before a parenthesis, that change nothing.
@@ -119,7 +105,7 @@ func isWordByte(c byte) bool {
 // repeatTaken deals with the answer to a filled statement: where it says that one of the
 // ids is in the table already, the statement is sent again once, and its new answer is
 // given.
-func (x *insertRunner) repeatTaken(p *fillPlan, t catalog.TableName, ok wire.OK, err error) (wire.OK, error) {
+func (x *insertRunner) repeatTaken(p *plan.Fill, t catalog.TableName, ok wire.OK, err error) (wire.OK, error) {
 	if err != nil && !x.skipTaken(p, t, err) || err == nil && !x.mayBeTaken(p, t, ok) {
 		return ok, err
 	}
@@ -137,14 +123,14 @@ func (x *insertRunner) repeatTaken(p *fillPlan, t catalog.TableName, ok wire.OK,
 
 // skipTaken skips ids that are in the table, if a server's error says that one of the
 // statement's is. It reports whether that was so.
-func (f *insertWriter) skipTaken(p *fillPlan, t catalog.TableName, err error) bool {
+func (f *insertWriter) skipTaken(p *plan.Fill, t catalog.TableName, err error) bool {
 	var refused *wire.ServerError
-	if !p.learnsTaken() || !errors.As(err, &refused) || refused.Code() != mysql.ER_DUP_ENTRY && refused.Code() != mysql.ER_DUP_ENTRY_WITH_KEY_NAME {
+	if !p.LearnsTaken() || !errors.As(err, &refused) || refused.Code() != mysql.ER_DUP_ENTRY && refused.Code() != mysql.ER_DUP_ENTRY_WITH_KEY_NAME {
 		return false
 	}
 	for _, n := range numbersIn([]byte(refused.Text())) {
-		if n >= uint64(p.first) && n <= uint64(p.id(int(p.open)-1)) {
-			return f.skipStored(p, t, p.first)
+		if n >= uint64(p.First) && n <= uint64(p.ID(int(p.Open)-1)) {
+			return f.skipStored(p, t, p.First)
 		}
 	}
 	return false
@@ -152,38 +138,26 @@ func (f *insertWriter) skipTaken(p *fillPlan, t catalog.TableName, err error) bo
 
 // mayBeTaken looks after a statement that succeeded, but left rows out or changed others,
 // where no error tells whether that was because of its ids. It skips only.
-func (f *insertWriter) mayBeTaken(p *fillPlan, t catalog.TableName, ok wire.OK) bool {
-	if !p.learnsTaken() || !p.leftOut(ok) {
+func (f *insertWriter) mayBeTaken(p *plan.Fill, t catalog.TableName, ok wire.OK) bool {
+	if !p.LearnsTaken() || !p.LeftOut(ok) {
 		return false
 	}
-	if p.upsert && p.rows == 1 && p.wrap {
-		if ok.InsertID == uint64(p.first) {
-			f.skipStored(p, t, p.first)
+	if p.Upsert && p.Rows == 1 && p.Wrap {
+		if ok.InsertID == uint64(p.First) {
+			f.skipStored(p, t, p.First)
 		}
 		return false
 	}
-	if f.srv.looked.due(p.binding.Sequence.String()+" "+p.binding.Table, time.Now()) {
+	if f.srv.looked.due(p.Binding.Sequence.String()+" "+p.Binding.Table, time.Now()) {
 		f.look(p, t, 0)
 	}
 	return false
 }
 
-// leftOut reports whether rows of a statement may not be in the table as new ones.
-func (p *fillPlan) leftOut(ok wire.OK) bool {
-	rows := uint64(p.rows)
-	switch {
-	case p.upsert:
-		return ok.AffectedRows != rows
-	case p.ignore:
-		return ok.AffectedRows < rows
-	}
-	return p.replace && ok.AffectedRows > rows
-}
-
 // skipStored has the sequence skip the ids in memory up to the largest of those from one
 // on that is in the table. It reports false when there is none, or it could not be asked
 // in time.
-func (f *insertWriter) skipStored(p *fillPlan, t catalog.TableName, from int64) bool {
+func (f *insertWriter) skipStored(p *plan.Fill, t catalog.TableName, from int64) bool {
 	timer := time.NewTimer(lookLimit)
 	defer timer.Stop()
 	select {
@@ -195,9 +169,9 @@ func (f *insertWriter) skipStored(p *fillPlan, t catalog.TableName, from int64) 
 }
 
 // look is skipStored for who does not wait. from is 0 for the ids in memory alone.
-func (f *insertWriter) look(p *fillPlan, t catalog.TableName, from int64) <-chan bool {
+func (f *insertWriter) look(p *plan.Fill, t catalog.TableName, from int64) <-chan bool {
 	found := make(chan bool, 1)
-	b, last := p.binding, p.id(int(p.open)-1)
+	b, last := p.Binding, p.ID(int(p.Open)-1)
 	if from == 0 {
 		last = 0
 	}
@@ -247,21 +221,21 @@ func seesTriggers(ctx context.Context, db *sql.DB, schema string) bool {
 }
 
 // sendAgain sends the statement in s.scratch with other ids.
-func (f *insertWriter) sendAgain(p *fillPlan) error {
+func (f *insertWriter) sendAgain(p *plan.Fill) error {
 	old := *p
 	if err := f.takeBlock(p); err != nil {
 		return err
 	}
-	f.noteIDs(p.open)
-	if p.sent == sentExecute {
+	f.noteIDs(p.Open)
+	if p.Sent == plan.SentExecute {
 		return f.executeAgain(p)
 	}
 	body := bytes.Clone(f.scratch)
 	f.scratch = f.scratch[:0]
 	at := 0
 	for n, begin := range f.idsAt {
-		f.scratch = p.appendOpen(append(f.scratch, body[at:begin]...), n)
-		at = begin + len(old.appendOpen(nil, n))
+		f.scratch = p.AppendOpen(append(f.scratch, body[at:begin]...), n)
+		at = begin + len(old.AppendOpen(nil, n))
 	}
 	f.scratch = append(f.scratch, body[at:]...)
 	return f.sendPacket(f.scratch)
@@ -269,10 +243,10 @@ func (f *insertWriter) sendAgain(p *fillPlan) error {
 
 // executeAgain sends the COM_STMT_EXECUTE in s.scratch with other ids, which are
 // parameters of 8 bytes.
-func (f *insertWriter) executeAgain(p *fillPlan) error {
+func (f *insertWriter) executeAgain(p *plan.Fill) error {
 	const header = 10
 	r := wire.ParamReader{Data: f.scratch[wire.HeaderSize:], At: header}
-	count := uint64(p.sentParams)
+	count := uint64(p.SentParams)
 	if f.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
 		count = r.Number()
 	}
@@ -284,7 +258,7 @@ func (f *insertWriter) executeAgain(p *fillPlan) error {
 		if i >= len(params) || len(params[i].Value) != 8 {
 			return malformedExecute()
 		}
-		binary.LittleEndian.PutUint64(params[i].Value, uint64(p.id(n)))
+		binary.LittleEndian.PutUint64(params[i].Value, uint64(p.ID(n)))
 	}
 	return f.sendPacket(f.scratch)
 }

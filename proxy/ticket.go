@@ -10,6 +10,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -25,8 +26,8 @@ const ticketAdvice = "a ticket table gives one id for each REPLACE or INSERT of 
 
 // planTicket makes an answer from memory of a planned INSERT or REPLACE, if its
 // table is a ticket table.
-func (f *insertPlanner) planTicket(p plan, err error) (plan, error) {
-	b := p.fill.binding
+func (f *insertPlanner) planTicket(p textPlan, err error) (textPlan, error) {
+	b := p.fill.Binding
 	if err != nil || b == nil || !b.Ticket {
 		return p, err
 	}
@@ -38,44 +39,44 @@ func (f *insertPlanner) planTicket(p plan, err error) (plan, error) {
 }
 
 // checkTicket refuses what is no asking for one id.
-func (f *insertPlanner) checkTicket(p *fillPlan) error {
+func (f *insertPlanner) checkTicket(p *plan.Fill) error {
 	form := ""
 	switch {
-	case p.fromQuery:
+	case p.FromQuery:
 		form = "INSERT ... SELECT"
-	case p.returning:
+	case p.Returning:
 		form = "RETURNING"
-	case p.upsert:
+	case p.Upsert:
 		form = "ON DUPLICATE KEY UPDATE"
-	case p.ignore:
+	case p.Ignore:
 		form = "IGNORE"
-	case p.rows != 1:
+	case p.Rows != 1:
 		form = "several rows"
-	case p.open != 1:
+	case p.Open != 1:
 		form = "an id of one's own"
 	}
 	if form != "" {
-		return catalog.Unsupported(form, p.binding.Table, ticketAdvice)
+		return catalog.Unsupported(form, p.Binding.Table, ticketAdvice)
 	}
 	for _, column := range f.insert.Columns {
-		if !slices.ContainsFunc(p.binding.Columns, func(c string) bool { return strings.EqualFold(c, column) }) {
+		if !slices.ContainsFunc(p.Binding.Columns, func(c string) bool { return strings.EqualFold(c, column) }) {
 			return mysql.NewDefaultError(mysql.ER_BAD_FIELD_ERROR, column, "field list")
 		}
 	}
-	p.replace = f.insert.Replace
+	p.Replace = f.insert.Replace
 	return nil
 }
 
 // answerTicket gives an id as the server's OK packet does: a REPLACE of the row that
 // is always there counts as 2.
-func (x *insertRunner) answerTicket(p *fillPlan) error {
-	id, err := x.next(p.binding, 1)
+func (x *insertRunner) answerTicket(p *plan.Fill) error {
+	id, err := x.next(p.Binding, 1)
 	if err != nil {
 		return err
 	}
 	x.state.lastID, x.state.lastIDKnown, x.state.restore = uint64(id), true, true
 	ok := wire.OK{AffectedRows: 1, InsertID: uint64(id), Status: x.status()}
-	if p.replace {
+	if p.Replace {
 		ok.AffectedRows = 2
 	}
 	return x.replyOK(ok)
@@ -86,7 +87,7 @@ func (x *insertRunner) executeTicket(st *statement, payload []byte, size int) er
 	p, bulk := *st.fill, payload[0] == comStmtBulkExecute
 	x.front.Skip(size)
 	if bulk {
-		return catalog.Unsupported("bulk execution", p.binding.Table, "execute it for one row at a time")
+		return catalog.Unsupported("bulk execution", p.Binding.Table, "execute it for one row at a time")
 	}
 	if err := x.dropLong(st); err != nil {
 		return err
@@ -108,7 +109,7 @@ func (f *insertPlanner) asksLastID(sql []byte) bool {
 }
 
 // planLastID answers SELECT LAST_INSERT_ID() as the server does.
-func (x *insertRunner) planLastID(p plan, sql []byte) plan {
+func (x *insertRunner) planLastID(p textPlan, sql []byte) textPlan {
 	name := string(bytes.TrimLeft(bytes.TrimRight(parser.TrimEnd(sql), "; \n"), " \n")[len("SELECT "):])
 	p.command("SELECT LAST_INSERT_ID()")
 	p.effect = 0

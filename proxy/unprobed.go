@@ -4,6 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
 // What seqgate asks in a client's session is a statement there: it changes what
@@ -24,7 +25,7 @@ func (f *statementReader) insertsElsewhere(sql []byte, prepared bool) bool {
 // planUnlisted plans an INSERT or REPLACE that has no value for the id and reads
 // alike in every session: its ids are the same whatever the session's settings.
 // It reports false for any other; s.insert has the table.
-func (f *statementReader) planUnlisted(p *plan, sql []byte) bool {
+func (f *statementReader) planUnlisted(p *textPlan, sql []byte) bool {
 	if !f.state.lastIDKnown || f.state.ids.unknown || f.temporary != nil || !parser.Plain(sql) || f.insert.Schema == "" && !f.learnDatabase() {
 		return false
 	}
@@ -40,11 +41,11 @@ func (f *statementReader) planUnlisted(p *plan, sql []byte) bool {
 		return false
 	}
 	f.slots = f.slots[:0]
-	fill, err := newFillPlan(&f.insert, b, f.slots, mode)
+	fill, err := plan.NewFill(&f.insert, b, f.slots, mode)
 	if err != nil {
 		return false
 	}
-	fill.foundRows, fill.appends = f.has(mysql.CLIENT_FOUND_ROWS), fill.appendsID(sql)
+	fill.FoundRows, fill.Appends = f.has(mysql.CLIENT_FOUND_ROWS), fill.AppendsID(sql)
 	p.kind, p.effect, p.fill = planFill, f.effectOfFill(&fill), fill
 	return true
 }
@@ -103,14 +104,14 @@ func isPlainName(name string) bool { return parser.Plain([]byte(name)) }
 
 // effectOfFill: only a statement that uses LAST_INSERT_ID() itself looks at it. Ids that are no numbers leave it alone,
 // but another column of the table may not.
-func (f *statementReader) effectOfFill(p *fillPlan) effect {
+func (f *statementReader) effectOfFill(p *plan.Fill) plan.Effect {
 	switch {
-	case p.wrap:
+	case p.Wrap:
 		return 0
-	case p.binding.Form != 0 && p.binding.Counts:
-		return mayLook | mayChangeLastID
-	case p.binding.Form != 0:
-		return effectOfExplicit(&f.insert)
+	case p.Binding.Form != 0 && p.Binding.Counts:
+		return plan.MayLook | plan.MayChangeLastID
+	case p.Binding.Form != 0:
+		return plan.EffectOfExplicit(&f.insert)
 	}
-	return mayLook
+	return plan.MayLook
 }

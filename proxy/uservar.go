@@ -7,6 +7,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
 // A user variable in the place of an id decides when the statement runs whether
@@ -101,7 +102,7 @@ func (f *statementReader) resolveVariables(sql []byte, b *catalog.Binding) (bool
 			continue // an expression, which may be the row's own
 		case variable == nil:
 			return false, nil // it is refused for this
-		case len(rows) == maxOwnVariables:
+		case len(rows) == plan.MaxOwnVariables:
 			return false, tooManyIDVariables(b)
 		}
 		if len(rows) > 0 {
@@ -114,7 +115,7 @@ func (f *statementReader) resolveVariables(sql []byte, b *catalog.Binding) (bool
 	switch {
 	case len(rows) == 0:
 		return false, nil
-	case readsDiagnostics(sql):
+	case plan.ReadsDiagnostics(sql):
 		return false, diagnosticsBeside(b)
 	}
 	if err := f.quietly(string(set)); err != nil {
@@ -128,15 +129,12 @@ func (f *statementReader) resolveVariables(sql []byte, b *catalog.Binding) (bool
 }
 
 // appendCopied gives the copy of the user variable that is a row's own id.
-func (f *statementReader) appendCopied(dst, sql []byte, p *fillPlan, row int) ([]byte, bool) {
-	if !p.variables || f.insert.Variable(sql, row) == nil {
+func (f *statementReader) appendCopied(dst, sql []byte, p *plan.Fill, row int) ([]byte, bool) {
+	if !p.Variables || f.insert.Variable(sql, row) == nil {
 		return dst, false
 	}
 	return fmt.Appendf(dst, copiedVariable, row), true
 }
-
-// maxOwnVariables bounds the variables that seqgate makes in a session.
-const maxOwnVariables = 1000
 
 // copyVariables copies user variables to ones of seqgate's own, and gives those.
 func (c *serverConn) copyVariables(names [][]byte) ([][]byte, error) {

@@ -13,7 +13,7 @@ import (
 // read again as this session's server reads its version comments: resolved says that
 // sql, which has blanks in their place now, is what has to be sent. What seqgate read
 // is so what the server reads, also when its version is not what its greeting says.
-func (x *textRunner) planText(sql []byte) (p plan, resolved bool, err error) {
+func (x *textRunner) planText(sql []byte) (p textPlan, resolved bool, err error) {
 	if p, err = x.plan(sql); err != nil && x.resolveVersions(sql) {
 		resolved = true
 		p, err = x.plan(sql)
@@ -110,12 +110,12 @@ func (x *textRunner) planPrepared(sql []byte) (st *statement, filled []byte, err
 		return st, nil, err
 	}
 	st.writes = true
-	p, err := x.planInsert(plan{effect: st.effect}, sql, true)
+	p, err := x.planInsert(textPlan{effect: st.effect}, sql, true)
 	st.schema, st.table = x.insertSchema(), x.insert.Table
-	if err != nil || p.fill.binding == nil {
+	if err != nil || p.fill.Binding == nil {
 		return st, nil, err
 	}
-	if p.fill.binding.Ticket {
+	if p.fill.Binding.Ticket {
 		if err := x.checkTicket(&p.fill); err != nil {
 			return nil, nil, err
 		}
@@ -126,7 +126,7 @@ func (x *textRunner) planPrepared(sql []byte) (st *statement, filled []byte, err
 	st.mode, st.listed = x.state.mode, x.insert.HasColumns && len(x.insert.Columns) > 0
 	switch p.kind {
 	case planFill:
-		st.fill.repeatable = x.repeats(sql, &p.fill)
+		st.fill.Repeatable = x.repeats(sql, &p.fill)
 		filled = x.parameterText(sql, &p.fill)
 	case planQuery:
 		st.query, st.database = slices.Clone(sql), x.state.database

@@ -1,4 +1,4 @@
-package proxy
+package plan
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestSetsLastID(t *testing.T) {
 		{"SELECT `LAST_INSERT_ID`(5)", true},
 		{"SELECT '@', LAST_INSERT_ID(5)", true},
 	} {
-		if got := effectOf(parser.Select, []byte(tt.sql))&mayChangeLastID != 0; got != tt.want {
+		if got := EffectOf(parser.Select, []byte(tt.sql))&MayChangeLastID != 0; got != tt.want {
 			t.Errorf("%s: %v as a query, want %v", tt.sql, got, tt.want)
 		}
 		if got := setsLastID([]byte(tt.sql)); got != tt.want {
