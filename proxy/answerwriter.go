@@ -41,14 +41,14 @@ func (w *answerWriter) flush() error {
 // where the client awaits one.
 func (w *answerWriter) define(columns [][]byte, end []byte) {
 	count := mysql.AppendLengthEncodedInteger(nil, uint64(len(columns)))
-	if w.s.capabilities&wire.CountsTell != 0 {
+	if w.s.Capabilities&wire.CountsTell != 0 {
 		count = append(count, wire.DefinitionsFollow)
 	}
 	w.add(count)
 	for _, column := range columns {
 		w.add(column)
 	}
-	if !w.s.deprecateEOF() {
+	if !w.s.DeprecateEOF() {
 		w.add(end)
 	}
 }
@@ -72,14 +72,14 @@ func (x *relayer) replyPackets(columns, rows [][]byte) error {
 // replyRows sends a result in the text protocol. Each row has a value for each column.
 func (x *relayer) replyRows(columns []wire.Column, rows [][]string) error {
 	count := mysql.AppendLengthEncodedInteger(nil, uint64(len(columns)))
-	if x.capabilities&wire.CountsTell != 0 {
+	if x.Capabilities&wire.CountsTell != 0 {
 		count = append(count, wire.DefinitionsFollow)
 	}
 	b, seq := wire.AppendPacket(nil, x.out.sequence, count)
 	for _, column := range columns {
-		b, seq = wire.AppendPacket(b, seq, column.Append(nil, x.capabilities&wire.ClientExtendedMetadata != 0))
+		b, seq = wire.AppendPacket(b, seq, column.Append(nil, x.Capabilities&wire.ClientExtendedMetadata != 0))
 	}
-	if !x.deprecateEOF() {
+	if !x.DeprecateEOF() {
 		b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, x.out.more))
 	}
 	for _, row := range rows {
@@ -96,14 +96,14 @@ func (x *relayer) replyRows(columns []wire.Column, rows [][]string) error {
 
 // endOfRows appends what ends the definitions or the rows of a result.
 func (x *relayer) endOfRows(dst []byte, more bool) []byte {
-	status := x.status()
+	status := x.Status()
 	if more {
 		status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
 	if x.owner.inTransactionWithout() {
 		status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	if x.deprecateEOF() {
+	if x.DeprecateEOF() {
 		return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8), 0, 0)
 	}
 	return append(dst, mysql.EOF_HEADER, 0, 0, byte(status), byte(status>>8))
@@ -113,5 +113,5 @@ func (x *relayer) endOfRows(dst []byte, more bool) []byte {
 func (x *relayer) appendColumn(dst []byte, name string, flags uint16) []byte {
 	column := wire.IntegerColumn(name)
 	column.Nullable = flags&mysql.NOT_NULL_FLAG == 0
-	return column.Append(dst, x.capabilities&wire.ClientExtendedMetadata != 0)
+	return column.Append(dst, x.Capabilities&wire.ClientExtendedMetadata != 0)
 }

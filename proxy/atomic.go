@@ -39,7 +39,7 @@ func (r *shardedConn) atomic(q onEachOf) error {
 func (r *shardedConn) inOwnTransaction(q onEachOf) (err error) {
 	r.tx = transaction{open: true, begin: startTransaction}
 	for _, conn := range q.conns {
-		conn.begun = true
+		conn.Begun = true
 	}
 	begin := r.beginText
 	if r.xa() {
@@ -54,7 +54,7 @@ func (r *shardedConn) inOwnTransaction(q onEachOf) (err error) {
 		return err
 	}
 	var before *beforeError
-	if errors.As(err, &before) && before.done && before.conn.answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
+	if errors.As(err, &before) && before.done && before.conn.Answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
 		err = mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf("%s began no transaction (%v), and did its part of the statement; check the rows there", before.conn.keyspace, before.error))
 	}
 	r.rollback()
@@ -129,13 +129,13 @@ func (q *onEachOf) exchangeOn(first, last int, before func(*executor) string) er
 	var failed error
 	for i := first; i < last; i++ {
 		conn := q.conns[i]
-		conn.boundary, conn.sent, conn.answer.Failed = false, false, false
+		conn.Boundary, conn.Sent, conn.Answer.Failed = false, false, false
 		if before != nil {
-			if failed = conn.sendText(before(conn)); failed != nil {
+			if failed = conn.SendText(before(conn)); failed != nil {
 				break
 			}
 			owed[i]++
-			conn.call.ahead++ // both in one round trip
+			conn.Call.Ahead++ // both in one round trip
 		}
 		if failed = q.send(i); failed != nil {
 			break
@@ -157,20 +157,20 @@ func (q *onEachOf) collect(i, owed int, before bool) error {
 	var first, answered error
 	if before && owed > 0 {
 		owed--
-		first = conn.drop(wire.ShapeResults)
+		first = conn.Drop(wire.ShapeResults)
 	}
 	asked := owed > 0 && !isConnectionFailure(first)
 	if asked {
-		conn.sent = true // not as answerOK: out, which says whether more follows, is the client's where the connection is its own
+		conn.Sent = true // not as answerOK: out, which says whether more follows, is the client's where the connection is its own
 		answered = q.receive(i)
 	}
 	for _, err := range []error{first, answered} {
 		if isConnectionFailure(err) {
-			conn.lose()
+			conn.Lose()
 			return err
 		}
 	}
-	conn.boundary = true
+	conn.Boundary = true
 	if first != nil {
 		return &beforeError{first, asked && answered == nil, conn}
 	}
@@ -185,20 +185,20 @@ func everywhere(conns []*executor, text func(*executor) string) error {
 	var first error
 	sent := 0
 	for _, conn := range conns {
-		if conn.hasEnded() { // not by another connection
+		if conn.HasEnded() { // not by another connection
 			first = errShardLost
 			break
 		}
-		if first = conn.sendText(text(conn)); first != nil {
-			conn.lose()
+		if first = conn.SendText(text(conn)); first != nil {
+			conn.Lose()
 			break
 		}
 		sent++
 	}
 	for _, conn := range conns[:sent] {
-		err := conn.drop(wire.ShapeResults)
+		err := conn.Drop(wire.ShapeResults)
 		if isConnectionFailure(err) {
-			conn.lose()
+			conn.Lose()
 		}
 		if err != nil && first == nil {
 			first = err

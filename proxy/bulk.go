@@ -108,7 +108,7 @@ func (x *executor) executeBulk(st *statement, payload []byte, size int) error {
 	if err != nil {
 		return err
 	}
-	if err := x.sendPacket(x.scratch); err != nil {
+	if err := x.SendPacket(x.scratch); err != nil {
 		return err
 	}
 	return x.settleExecute(st, &p)

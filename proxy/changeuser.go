@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/handshake"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -22,7 +23,7 @@ func (s *session) changeUser() error {
 	sequence := s.front.Unread()[wire.HeaderSize-1]
 	command := append([]byte(nil), payload...)
 	s.front.Skip(size)
-	change, malformed := handshake.ParseChangeUser(command, s.capabilities)
+	change, malformed := handshake.ParseChangeUser(command, s.Capabilities)
 	keyspace, whole, database, err := s.srv.placeFor(change.Database)
 	switch {
 	case err != nil:
@@ -47,7 +48,7 @@ func (s *session) changeUser() error {
 	if errors.As(err, &refused) {
 		// The client was told. MySQL ends the connection now, MariaDB goes on with the
 		// former user in a session that has begun anew.
-		s.beginAnew(sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown})
+		s.beginAnew(backend.State{Database: s.State.Database, DatabaseKnown: s.State.DatabaseKnown})
 		return nil
 	}
 	if err != nil {
@@ -58,7 +59,7 @@ func (s *session) changeUser() error {
 	s.keyspace, s.user = keyspace, change.User
 	s.routeTo(whole, database)
 	s.srv.mu.Unlock()
-	s.beginAnew(sessionState{database: database, databaseKnown: isPlainName(database), lastIDKnown: true})
+	s.beginAnew(backend.State{Database: database, DatabaseKnown: backend.IsPlainName(database), LastIDKnown: true})
 	return nil
 }
 
@@ -67,12 +68,12 @@ var errLoginFailed = errors.New("COM_CHANGE_USER was refused")
 
 // relayChange passes the command on, and the authentication that follows.
 func (x *commandRunner) relayChange(command handshake.Packet, change handshake.ChangeUser, malformed error) error {
-	front, back := wirePackets{x.front}, wirePackets{x.back}
+	front, back := wirePackets{x.front}, wirePackets{x.Wire}
 	if handshake.SendsPassword(change.Plugin) && x.frontSecure && !x.secure {
 		return handshake.ErrInsecureServer
 	}
 	if err := back.Send(command); err != nil {
-		return &backendError{err}
+		return &backend.LostError{Err: err}
 	}
 	r := handshake.Relay{Front: front, Back: back, FrontSecure: x.frontSecure, BackSecure: x.secure,
 		Plugin: change.Plugin, Salt: x.salt, Key: x.srv.cfg.RSA, PublicKey: x.srv.publicKey}
@@ -85,7 +86,7 @@ func (x *commandRunner) relayChange(command handshake.Packet, change handshake.C
 	}
 	x.salt = r.Salt
 	if packet, valid := wire.ParseOK(ok.Payload); valid {
-		x.answer.Status = packet.Status
+		x.Answer.Status = packet.Status
 	}
 	if err := x.becomes(change.User); err != nil {
 		x.out.sequence = ok.Sequence
@@ -115,13 +116,13 @@ func relayFailure(err error) error {
 	case errors.As(err, &front):
 		return &frontError{front.Err}
 	}
-	return &backendError{err}
+	return &backend.LostError{Err: err}
 }
 
 // verifyChange verifies the client by the list of users, and gives it another
 // connection to the backend, so that nothing of the former user's is left.
 func (x *commandRunner) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *catalog.Keyspace, database string) error {
-	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: x.salt, switches: x.has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
+	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: x.salt, switches: x.Has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
 		pause: func(d time.Duration) error { return pauseFor(x.ctx, d) }}
 	if !c.switches {
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD
@@ -151,7 +152,7 @@ func (x *commandRunner) verifyChange(change handshake.ChangeUser, sequence byte,
 	if err != nil {
 		return err
 	}
-	former, lost := x.backend, x.lost
+	former, lost := x.Conn, x.Lost
 	x.adopt(back, login)
 	if !lost {
 		_ = former.Quit() // it is not needed any more

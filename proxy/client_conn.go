@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -85,7 +86,7 @@ func (c *clientConn) replyPacket(b []byte) error {
 	if len(b)-wire.HeaderSize >= wire.MaxPayload {
 		return c.reply(b[wire.HeaderSize:])
 	}
-	putHeader(b, c.out.sequence)
+	backend.PutHeader(b, c.out.sequence)
 	c.out.sequence++
 	return c.writeFront(b)
 }
@@ -95,9 +96,4 @@ func (c *clientConn) writeFront(b []byte) error {
 		return &frontError{err}
 	}
 	return nil
-}
-
-func putHeader(b []byte, sequence byte) {
-	n := len(b) - wire.HeaderSize
-	b[0], b[1], b[2], b[3] = byte(n), byte(n>>8), byte(n>>16), sequence
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -19,7 +20,7 @@ const (
 // that of its first packet.
 func (s *session) command(code byte, length int) error {
 	s.noteCommand(code)
-	s.used = s.used || code != mysql.COM_PING && code != mysql.COM_QUIT
+	s.Used = s.Used || code != mysql.COM_PING && code != mysql.COM_QUIT
 	if cutSilent(code, length) {
 		return s.refuseSilent()
 	}
@@ -31,7 +32,7 @@ func (s *session) command(code byte, length int) error {
 	}
 	switch code {
 	case mysql.COM_QUIT:
-		s.boundary = true
+		s.Boundary = true
 		return io.EOF
 	case mysql.COM_QUERY:
 		return s.query(length)
@@ -64,14 +65,14 @@ func (s *session) command(code byte, length int) error {
 	case mysql.COM_PING, mysql.COM_STATISTICS, mysql.COM_DEBUG:
 		return s.pass(wire.ShapeSingle)
 	case mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID:
-		s.unpoolable.Store(true)
+		s.Unpoolable.Store(true)
 		return s.stream()
 	case comClone, comGroupReplStream:
 		return s.leavesProtocol()
 	case mysql.COM_SHUTDOWN:
 		return s.refuseShutdown()
 	default:
-		s.unpoolable.Store(true)
+		s.Unpoolable.Store(true)
 		return s.pass(wire.ShapeSingle)
 	}
 }
@@ -84,10 +85,10 @@ func cutSilent(code byte, length int) bool {
 
 // resetConnection is COM_RESET_CONNECTION: the session begins anew.
 func (s *session) resetConnection() error {
-	if err := s.pass(wire.ShapeSingle); err != nil || s.answer.Failed {
+	if err := s.pass(wire.ShapeSingle); err != nil || s.Answer.Failed {
 		return err
 	}
-	s.beginAnew(sessionState{database: s.state.database, databaseKnown: s.state.databaseKnown})
+	s.beginAnew(backend.State{Database: s.State.Database, DatabaseKnown: s.State.DatabaseKnown})
 	s.statistics.kinds = nil
 	return nil
 }
@@ -99,11 +100,6 @@ func (c *clientConn) refuseShutdown() error {
 	}
 	return mysql.NewError(mysql.ER_UNKNOWN_COM_ERROR, "seqgate does not relay the command COM_SHUTDOWN; connect to the server itself for it")
 }
-
-// maxStatement bounds a statement that seqgate has to look into: what the
-// protocol itself allows (max_allowed_packet's maximum). Memory grows with
-// what has come, not with what was announced.
-const maxStatement = 1 << 30
 
 // shortCommand bounds the commands that are no statements, by what a login may
 // take: COM_CHANGE_USER is the longest of them.
@@ -156,12 +152,12 @@ func (x *commandRunner) initDB() error {
 	if err != nil {
 		return err
 	}
-	if err := x.send(append([]byte{mysql.COM_INIT_DB}, database...)); err != nil {
+	if err := x.Send(append([]byte{mysql.COM_INIT_DB}, database...)); err != nil {
 		return err
 	}
-	if err := x.relay(wire.ShapeSingle); err != nil || x.answer.Failed {
+	if err := x.relay(wire.ShapeSingle); err != nil || x.Answer.Failed {
 		return err
 	}
-	x.setDatabase(database)
+	x.SetDatabase(database)
 	return nil
 }

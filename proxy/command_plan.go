@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -16,10 +17,10 @@ import (
 // those are left to it that are not seqgate's tables.
 func (x *textRunner) planSeqgate(p textPlan, verb parser.CommandVerb, sql []byte) (textPlan, error) {
 	ofVSchema := verb == parser.ShowVSchema || verb == parser.AlterVSchema
-	if x.mariaDB && verb == parser.CreateSequence || ofVSchema && x.srv.VSchema() == nil {
+	if x.MariaDB && verb == parser.CreateSequence || ofVSchema && x.srv.VSchema() == nil {
 		return p, nil
 	}
-	mode, err := x.readable(sql)
+	mode, err := x.Readable(sql)
 	if err != nil {
 		return p, err
 	}
@@ -27,7 +28,7 @@ func (x *textRunner) planSeqgate(p textPlan, verb parser.CommandVerb, sql []byte
 	if verb == parser.SelectDecode && (err != nil || stmt.IDParam) {
 		return p, errDecodeForm
 	}
-	if err != nil && x.mariaDB && verb != parser.ShowSeqgate && verb != parser.ShowSequences && !ofVSchema {
+	if err != nil && x.MariaDB && verb != parser.ShowSeqgate && verb != parser.ShowSequences && !ofVSchema {
 		return p, nil // its own syntax, or its own error
 	}
 	if err != nil {
@@ -93,14 +94,14 @@ func (d *commandStatement) learnSchema() error {
 // defaultDatabase gives the server's name of it; error 1046 when there is none.
 func (d *commandStatement) defaultDatabase() (string, error) {
 	if !d.learnDatabase() {
-		if err := d.know(); err != nil {
+		if err := d.Know(); err != nil {
 			return "", err
 		}
 	}
-	if d.state.database == "" {
+	if d.State.Database == "" {
 		return "", mysql.NewDefaultError(mysql.ER_NO_DB_ERROR)
 	}
-	return d.state.database, nil
+	return d.State.Database, nil
 }
 
 func (d *commandStatement) needsDefault() bool {
@@ -114,7 +115,7 @@ func (d *commandStatement) needsDefault() bool {
 
 // runText runs a statement in the place of the client's, whose answer the client gets.
 func (x *textRunner) runText(text string) error {
-	if err := x.sendText(text); err != nil {
+	if err := x.SendText(text); err != nil {
 		return err
 	}
 	return x.relayComposed(wire.ShapeResults)
@@ -145,10 +146,10 @@ func (d *commandStatement) likeSQL(column string) string {
 func (d *commandStatement) showSequences() error {
 	schema := d.Schema
 	if schema == "" {
-		schema = d.state.database
+		schema = d.State.Database
 	}
 	alias := catalog.Quote("Sequences_in_" + schema)
-	if !isPlainName(schema) {
+	if !backend.IsPlainName(schema) {
 		alias = "Sequences"
 	}
 	return d.runText("SELECT TABLE_NAME AS " + alias + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + literal(schema) +

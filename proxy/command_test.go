@@ -65,7 +65,7 @@ func FuzzCommands(f *testing.F) {
 		if err == nil {
 			t.Error("a session ended without a reason")
 		}
-		if held := max(cap(s.front.Buf), cap(s.back.Buf)); held > wire.LargeBuffer+4*len(stream) {
+		if held := max(cap(s.front.Buf), cap(s.Wire.Buf)); held > wire.LargeBuffer+4*len(stream) {
 			t.Errorf("%d bytes are held for %d that came", held, len(stream))
 		}
 		if err := s.close(); err != nil {

@@ -3,12 +3,13 @@ package proxy
 import (
 	"net"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"golang.org/x/sys/unix"
 )
 
 // corkSocket sets or takes back TCP_CORK (tcp(7)). What is no TCP connection has none.
 func corkSocket(c net.Conn, on bool) error {
-	raw := socketOf(c)
+	raw := backend.SocketOf(c)
 	if _, ok := c.RemoteAddr().(*net.TCPAddr); !ok || raw == nil {
 		return nil
 	}
@@ -21,7 +22,7 @@ func corkSocket(c net.Conn, on bool) error {
 
 // hasPending reports whether a socket has received bytes that nobody has read.
 func hasPending(c net.Conn) bool {
-	raw := socketOf(c)
+	raw := backend.SocketOf(c)
 	if raw == nil {
 		return false
 	}

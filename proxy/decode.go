@@ -33,7 +33,7 @@ func (d *commandStatement) selectDecode() error {
 
 // planPrepareDecode judges the statement to prepare.
 func (x *valueRunner) planPrepareDecode(sql []byte) (*statement, error) {
-	mode, err := x.readable(sql)
+	mode, err := x.Readable(sql)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
@@ -14,7 +15,7 @@ import (
 
 // dualityUpdates gives the views that an UPDATE of this session may insert rows through.
 func (f *statementReader) dualityUpdates() ([]catalog.DualityView, error) {
-	if f.mariaDB || !hasDuality(f.backend.Version) {
+	if f.MariaDB || !hasDuality(f.Conn.Version) {
 		return nil, nil
 	}
 	return f.srv.catalog.DualityViews(f.ctx, f.keyspace, f.targetsShard())
@@ -32,7 +33,7 @@ func hasDuality(version string) bool {
 // refuseDuality refuses a text that may update a JSON duality view of a sequenced table: one that names the view, and the
 // column that all of them have. An UPDATE of several tables cannot be one.
 func (f *statementReader) refuseDuality(sql []byte) error {
-	if f.mariaDB || !mentionsAll(sql, "update", catalog.DualityColumn) {
+	if f.MariaDB || !mentionsAll(sql, "update", catalog.DualityColumn) {
 		return nil
 	}
 	views, err := f.dualityUpdates()
@@ -59,7 +60,7 @@ func mentionsAll(sql []byte, words ...string) bool {
 
 // mayName reports whether a name may stand in a text, whatever the text's character set.
 func mayName(sql []byte, name string) bool {
-	if !isPlainName(name) || strings.Contains(name, "`") {
+	if !backend.IsPlainName(name) || strings.Contains(name, "`") {
 		return !parser.IsASCII(sql) || strings.Contains(string(sql), "``")
 	}
 	return parser.ContainsWord(sql, name)

@@ -22,20 +22,10 @@ import (
 const (
 	errUnreachable = mysql.ER_CONNECT_TO_FOREIGN_DATA_SOURCE
 	errLost        = mysql.ER_NET_READ_ERROR
-	stateLink      = "08S01"
 )
 
-// errMalformedAnswer ends a session whose server sent what the protocol does not
-// allow: where its answer ends is not known then.
-var errMalformedAnswer = &mysql.MyError{Code: mysql.ER_MALFORMED_PACKET, State: stateLink,
-	Message: "Malformed communication packet: the server's answer is none that seqgate can follow; connect again"}
-
-// frontError is a failure of the connection to the client: nobody is left to
-// tell. backendError is one of the connection to the server.
-type (
-	frontError   struct{ err error }
-	backendError struct{ err error }
-)
+// frontError is a failure of the connection to the client: nobody is left to tell.
+type frontError struct{ err error }
 
 // isConnectionFailure reports whether err leaves a connection in the middle of a
 // command or an answer.
@@ -44,15 +34,12 @@ func isConnectionFailure(err error) bool {
 		return false
 	}
 	var front *frontError
-	var back *backendError
+	var back *backend.LostError
 	return errors.As(err, &front) || errors.As(err, &back)
 }
 
-func (e *frontError) Error() string   { return "client connection: " + e.err.Error() }
-func (e *frontError) Unwrap() error   { return e.err }
-func (e *backendError) Error() string { return "backend connection: " + e.err.Error() }
-func (e *backendError) Unwrap() error { return e.err }
-
+func (e *frontError) Error() string { return "client connection: " + e.err.Error() }
+func (e *frontError) Unwrap() error { return e.err }
 func errShutdown() *mysql.MyError {
 	return mysql.NewError(mysql.ER_SERVER_SHUTDOWN, "seqgate is shutting down; connect again")
 }
@@ -64,7 +51,7 @@ func clientError(err error) *mysql.MyError {
 	var syntax *parser.SyntaxError
 	var count *parser.CountError
 	var connect *backend.ConnectError
-	var lost *backendError
+	var lost *backend.LostError
 	var describe *catalog.DescribeError
 	var planned *route.Error
 	var unmerged *merge.UnsupportedError
@@ -84,12 +71,12 @@ func clientError(err error) *mysql.MyError {
 	case errors.As(err, &count), errors.Is(err, sequence.ErrInvalidCount):
 		code = mysql.ER_WRONG_ARGUMENTS
 	case errors.As(err, &connect):
-		return &mysql.MyError{Code: errUnreachable, State: stateLink, Message: connect.Error()}
+		return &mysql.MyError{Code: errUnreachable, State: backend.StateLink, Message: connect.Error()}
 	case errors.As(err, &lost):
-		return &mysql.MyError{Code: errLost, State: stateLink,
+		return &mysql.MyError{Code: errLost, State: backend.StateLink,
 			Message: "Lost connection to MySQL server during query: seqgate's connection to the server ended"}
 	case errors.As(err, &describe) && sequence.IsTemporary(err):
-		return &mysql.MyError{Code: errLost, State: stateLink, Message: describe.Error()}
+		return &mysql.MyError{Code: errLost, State: backend.StateLink, Message: describe.Error()}
 	case errors.Is(err, sequence.ErrNoTable):
 		code = mysql.ER_NO_SUCH_TABLE
 	case errors.Is(err, sequence.ErrNotSequence):

@@ -24,7 +24,7 @@ func (x *executor) stmtCommand() (st *statement, payload []byte, size int, err e
 		return nil, payload, size, nil
 	}
 	id := binary.LittleEndian.Uint32(payload[1:])
-	if id == lastPrepared && x.mariaDB {
+	if id == lastPrepared && x.MariaDB {
 		id = x.lastStmt // not the second one that seqgate may have prepared since
 		binary.LittleEndian.PutUint32(payload[1:], id)
 	}
@@ -106,7 +106,7 @@ func (x *executor) executeSeen(st *statement, payload []byte, size int) error {
 func (x *executor) executeInsert(st *statement, payload []byte, size int) error {
 	var err error
 	if st.fill != nil {
-		err = x.knowLastID()
+		err = x.KnowLastID()
 	}
 	if err == nil {
 		err = x.stillBound(st)
@@ -156,7 +156,7 @@ func (f *filler) stillBound(st *statement) error {
 	if err != nil || b == nil && st.fill == nil {
 		return err
 	}
-	if b == nil || st.fill == nil || !st.holds(b, f.state.mode) || st.query != nil && (st.reading(f.state.mode) != st.mode || f.state.database != st.database) {
+	if b == nil || st.fill == nil || !st.holds(b, f.State.Mode) || st.query != nil && (st.reading(f.State.Mode) != st.mode || f.State.Database != st.database) {
 		return mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
 	st.fill.Binding = b
@@ -215,7 +215,7 @@ func (f *filler) openRows(st *statement, p *plan.Fill, params []wire.Param) erro
 
 // decide gives what a row says of its id in an execution with these parameters.
 func (f *filler) decide(p *plan.Fill, slot parser.Slot, params []wire.Param) parser.Slot {
-	mode := p.Binding.Mode(f.state.mode)
+	mode := p.Binding.Mode(f.State.Mode)
 	if slot.State == parser.Param {
 		slot = slotOf(&params[slot.Param], mode, p.Ignore)
 	}
@@ -328,14 +328,14 @@ func (x *executor) sendExecute(id uint32, flags byte, params []wire.Param, size 
 	if size > 0 {
 		x.scratch = x.appendExecute(x.packetBuffer(), id, flags, params)
 		x.front.Skip(size)
-		return x.sendPacket(x.scratch)
+		return x.SendPacket(x.scratch)
 	}
 	flags, named := x.counted(flags)
 	parts := [][]byte{wire.AppendExecuteHead(nil, id, flags, params, named)}
 	for i := range params {
 		parts = append(parts, params[i].Bytes())
 	}
-	return x.sendLong(parts...)
+	return x.SendLong(parts...)
 }
 
 // executeRelayed passes an execution on, and its answer.

@@ -17,7 +17,7 @@ func (f *insertWriter) readExecute(st *statement, payload []byte) ([]wire.Param,
 	if len(payload) < header {
 		return nil, malformedExecute()
 	}
-	named := f.has(mysql.CLIENT_QUERY_ATTRIBUTES)
+	named := f.Has(mysql.CLIENT_QUERY_ATTRIBUTES)
 	count := uint64(st.params)
 	if named && payload[5]&countAvailable != 0 {
 		count = r.Number()
@@ -42,7 +42,7 @@ func (f *insertWriter) readExecute(st *statement, payload []byte) ([]wire.Param,
 // count of its parameters has to be told, and each has a name.
 func (f *insertWriter) counted(flags byte) (_ byte, named bool) {
 	const countAvailable = 8
-	if named = f.has(mysql.CLIENT_QUERY_ATTRIBUTES); named {
+	if named = f.Has(mysql.CLIENT_QUERY_ATTRIBUTES); named {
 		flags |= countAvailable
 	}
 	return flags, named

@@ -71,13 +71,13 @@ func (x *textRunner) explain(sql []byte) (e explanation, err error) {
 		x.unfilled, x.keeps = nil, keeps // nothing has run
 		x.noteKind(meter.Admin)
 	}()
-	if err := x.know(); err != nil {
+	if err := x.Know(); err != nil {
 		return nil, err
 	}
-	if sql, err = oneStatement(sql, x.state.mode); err != nil {
+	if sql, err = oneStatement(sql, x.State.Mode); err != nil {
 		return nil, err
 	}
-	if places, err := parser.Placeholders(nil, sql, x.state.mode); err == nil && len(places) > 0 {
+	if places, err := parser.Placeholders(nil, sql, x.State.Mode); err == nil && len(places) > 0 {
 		return x.explainPrepared(sql)
 	}
 	if parser.MayCall(sql) {

@@ -170,15 +170,15 @@ func planSession(t *testing.T, keyspace string, mariaDB bool) *session {
 	srv.cfg.Keyspaces["main"] = shop // as which fakeSession knows the session's own
 	s, _, _ := fakeSession(t, srv, mysql.CLIENT_PROTOCOL_41|mysql.CLIENT_DEPRECATE_EOF, mariaDB, 1, nil)
 	delete(srv.cfg.Keyspaces, "main")
-	s.state = sessionState{environmentKnown: true, mode: parser.Mode{Strict: true, MariaDB: mariaDB}, database: "shop", databaseKnown: true, lastIDKnown: true}
+	s.State = backend.State{EnvironmentKnown: true, Mode: parser.Mode{Strict: true, MariaDB: mariaDB}, Database: "shop", DatabaseKnown: true, LastIDKnown: true}
 	if keyspace == "customer" {
 		s.router = newRouter(s, cfg.Keyspaces["customer"], "")
 		shard := cfg.Keyspaces["customer"].Shards[0]
 		srv.cfg.Keyspaces["main"] = shard
 		other, _, _ := fakeSession(t, srv, mysql.CLIENT_PROTOCOL_41|mysql.CLIENT_DEPRECATE_EOF, mariaDB, 1, nil)
 		delete(srv.cfg.Keyspaces, "main")
-		other.state = s.state
-		other.state.database = shard.Database
+		other.State = s.State
+		other.State.Database = shard.Database
 		s.router.conns.add(other.executor)
 	}
 	return s

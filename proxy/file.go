@@ -4,13 +4,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // forward sends the command at the front of the client's bytes to the backend
 // as it came, of any length, and takes it.
 func (x *relayer) forward() error {
-	if err := x.connected(); err != nil {
+	if err := x.Connected(); err != nil {
 		_, takeErr := x.takeCommand()
 		return errors.Join(takeErr, err)
 	}
@@ -19,7 +20,7 @@ func (x *relayer) forward() error {
 		if err != nil {
 			return &frontError{err}
 		}
-		if err := x.forwardPacket(wire.HeaderSize+length, x.writeBack); err != nil {
+		if err := x.forwardPacket(wire.HeaderSize+length, x.WriteBack); err != nil {
 			return errors.Join(errCommandCut, err)
 		}
 		if length < wire.MaxPayload {
@@ -58,20 +59,20 @@ func (x *relayer) forwardFile() error { return x.fileEnded(x.whileListening(x.pa
 // file (somebody killed its session, say) ends the file. silent tells why the
 // server has not answered, nil when it has.
 func (x *relayer) whileListening(pass func() error) (err, silent error) {
-	defer x.leaveUnnoticed()()
+	defer x.LeaveUnnoticed()()
 	answer := x.listen()
 	err = pass()
-	var lost *backendError
+	var lost *backend.LostError
 	switch {
 	case err == nil, errors.Is(err, wire.ErrInterrupted): // listen has heard something, or will
 	case errors.As(err, &lost): // perhaps it has said why
-		defer time.AfterFunc(wire.LastWordsLimit, x.back.Halt).Stop()
+		defer time.AfterFunc(wire.LastWordsLimit, x.Wire.Halt).Stop()
 	default:
-		x.back.Halt()
+		x.Wire.Halt()
 	}
 	silent = <-answer
-	if err := errors.Join(x.front.Resume(), x.back.Resume()); err != nil {
-		return &backendError{err}, err
+	if err := errors.Join(x.front.Resume(), x.Wire.Resume()); err != nil {
+		return &backend.LostError{Err: err}, err
 	}
 	return err, silent
 }
@@ -81,9 +82,9 @@ func (x *relayer) whileListening(pass func() error) (err, silent error) {
 func (x *relayer) listen() <-chan error {
 	heard := make(chan error, 1)
 	go func() {
-		err := x.back.Need(1)
+		err := x.Wire.Need(1)
 		x.front.Halt()
-		x.back.Halt() // it may read no more
+		x.Wire.Halt() // it may read no more
 		heard <- err
 	}()
 	return heard
@@ -93,7 +94,7 @@ func (x *relayer) listen() <-chan error {
 // make the rest of itself.
 func (x *relayer) passFile() error {
 	continued := false
-	for want := x.answer.Sequence + 1 + x.out.shift; ; want++ {
+	for want := x.Answer.Sequence + 1 + x.out.shift; ; want++ {
 		length, sequence, err := x.front.Header()
 		if err != nil {
 			return &frontError{err}
@@ -101,7 +102,7 @@ func (x *relayer) passFile() error {
 		if sequence != want {
 			return &wire.OrderError{Want: want}
 		}
-		if err := x.forwardPacket(wire.HeaderSize+length, x.writeFile); err != nil {
+		if err := x.forwardPacket(wire.HeaderSize+length, x.WriteFile); err != nil {
 			return err
 		}
 		if length == 0 && !continued {
@@ -124,7 +125,7 @@ func (x *relayer) fileEnded(err, silent error) error {
 	case errors.As(err, &front) && !errors.Is(err, wire.ErrInterrupted):
 		return err
 	case silent != nil:
-		return errors.Join(errCommandCut, x.answerCut(silent))
+		return errors.Join(errCommandCut, x.AnswerCut(silent))
 	case err == nil:
 		return nil
 	}

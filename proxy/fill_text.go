@@ -37,7 +37,7 @@ func (f *insertWriter) sendComposed(p *textPlan) error {
 	if p.long != nil {
 		return f.sendFilled(&p.fill, p.attributes, p.long)
 	}
-	return f.sendPacket(f.scratch)
+	return f.SendPacket(f.scratch)
 }
 
 // fillText takes ids for the statement in s.insert and appends its text, filled,

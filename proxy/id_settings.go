@@ -4,39 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// idSettings are the session's variables by which a server makes ids itself.
-type idSettings struct {
-	// unknown says that the session has to be asked, as both may have been set. It does
-	// not come without environmentKnown being false.
-	unknown   bool
-	increment int64 // auto_increment_increment; 0: as the server's global one
-	forced    int64 // insert_id, which the next statement takes that makes an id; 0 for none
-}
-
 // maxIncrement bounds that distance: ids in between are gaps, also those of a statement
 // that the server refuses.
 const maxIncrement = 256
-
-// readIDSettings reads what the server answered.
-func readIDSettings(increment, forced string) (ids idSettings, err error) {
-	if ids.increment, err = strconv.ParseInt(increment, 10, 64); err != nil {
-		return ids, fmt.Errorf("read @@%s: %w", catalog.IncrementVariable, err)
-	}
-	n, err := strconv.ParseUint(forced, 10, 64)
-	if err != nil {
-		return ids, fmt.Errorf("read @@insert_id: %w", err)
-	}
-	ids.forced = int64(min(n, math.MaxInt64)) // no column holds more
-	return ids, nil
-}
 
 // spread has the ids of a statement with several lie as far apart as native ones do in
 // this session: clients work them out from the first one.
@@ -45,7 +21,7 @@ func (f *idTaker) spread(p *plan.Fill) (err error) {
 		return nil
 	}
 	if p.Step == 0 {
-		p.Step = f.state.ids.increment
+		p.Step = f.State.IDs.Increment
 	}
 	if p.Step == 0 {
 		p.Step, err = f.srv.catalog.Increment(f.ctx, f.keyspace)
@@ -64,7 +40,7 @@ func (f *idTaker) takeForced(p *plan.Fill) error {
 		if err := f.useUpInsertID(p); err != nil {
 			return err
 		}
-		p.Forced, f.state.ids.forced = f.state.ids.forced, 0
+		p.Forced, f.State.IDs.Forced = f.State.IDs.Forced, 0
 	}
 	if err := f.spread(p); err != nil {
 		return err
@@ -80,11 +56,11 @@ func (f *idTaker) takeForced(p *plan.Fill) error {
 // useUpInsertID has the server forget the value of SET insert_id. MySQL would make 0 of a
 // 0 there: it takes a row that uses the value.
 func (f *idTaker) useUpInsertID(p *plan.Fill) error {
-	if f.mariaDB {
-		return f.quietly("SET insert_id = 0")
+	if f.MariaDB {
+		return f.Quietly("SET insert_id = 0")
 	}
-	table := catalog.Quote(cmp.Or(f.state.database, f.keyspace.Database)) + ".`seqgate insert_id`"
-	err := f.quietly("CREATE TEMPORARY TABLE " + table + " (i BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY) SELECT NULL AS i")
+	table := catalog.Quote(cmp.Or(f.State.Database, f.keyspace.Database)) + ".`seqgate insert_id`"
+	err := f.Quietly("CREATE TEMPORARY TABLE " + table + " (i BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY) SELECT NULL AS i")
 	var refused *wire.ServerError
 	if errors.As(err, &refused) {
 		return catalog.Unsupported("SET insert_id in a session that cannot make a temporary table ("+refused.Text()+"),", p.Binding.Table,
@@ -93,9 +69,9 @@ func (f *idTaker) useUpInsertID(p *plan.Fill) error {
 	if err != nil {
 		return err
 	}
-	f.setLastID(f.state.lastID, uint64(f.state.ids.forced))
-	if err := f.quietly("DROP TEMPORARY TABLE " + table); err != nil || p.Wrap {
+	f.SetLastID(f.State.LastID, uint64(f.State.IDs.Forced))
+	if err := f.Quietly("DROP TEMPORARY TABLE " + table); err != nil || p.Wrap {
 		return err
 	}
-	return f.restoreLastID()
+	return f.RestoreLastID()
 }

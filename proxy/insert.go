@@ -21,7 +21,7 @@ func (f *insertPlanner) planInsert(p textPlan, sql []byte, prepared bool) (textP
 
 // planRead is planInsert with seqgate's own errors.
 func (f *insertPlanner) planRead(p textPlan, sql []byte, prepared bool) (textPlan, error) {
-	if !f.state.environmentKnown {
+	if !f.State.EnvironmentKnown {
 		if f.insertsElsewhere(sql, prepared) {
 			return p, nil
 		}
@@ -29,17 +29,17 @@ func (f *insertPlanner) planRead(p textPlan, sql []byte, prepared bool) (textPla
 			return p, nil
 		}
 	}
-	if asks := !f.state.environmentKnown || !f.state.lastIDKnown; asks && f.state.databaseKnown && plan.ReadsDiagnostics(sql) {
+	if asks := !f.State.EnvironmentKnown || !f.State.LastIDKnown; asks && f.State.DatabaseKnown && plan.ReadsDiagnostics(sql) {
 		return f.planWithoutProbe(p, sql)
 	}
-	if err := f.know(); err != nil {
+	if err := f.Know(); err != nil {
 		return p, err
 	}
 	b, err := f.parseInsert(sql)
 	if b == nil || err != nil {
 		return p, err
 	}
-	if err := f.knowLastID(); err != nil {
+	if err := f.KnowLastID(); err != nil {
 		return p, err
 	}
 	if f.insert.FromQuery() {
@@ -73,10 +73,10 @@ func (f *insertPlanner) planValues(p textPlan, sql []byte, b *catalog.Binding, p
 	if err != nil {
 		return p, err
 	}
-	if p.fill, err = plan.NewFill(&f.insert, b, f.slots, b.Mode(f.state.mode)); err != nil {
+	if p.fill, err = plan.NewFill(&f.insert, b, f.slots, b.Mode(f.State.Mode)); err != nil {
 		return p, err
 	}
-	p.fill.FoundRows, p.fill.Keys, p.fill.Variables = f.has(mysql.CLIENT_FOUND_ROWS), keys, variables
+	p.fill.FoundRows, p.fill.Keys, p.fill.Variables = f.Has(mysql.CLIENT_FOUND_ROWS), keys, variables
 	p.fill.Appends = p.fill.AppendsID(sql)
 	if bound != nil {
 		p.fill.Bound, p.fill.Wrap = bound, false
@@ -126,9 +126,9 @@ func (f *insertPlanner) bindAnew() (*catalog.Binding, error) {
 // planWithoutProbe judges such a statement by its table alone, without asking the
 // session for its settings: it passes when the table has no sequence.
 func (f *insertPlanner) planWithoutProbe(p textPlan, sql []byte) (textPlan, error) {
-	m := parser.Mode{MariaDB: f.mariaDB}
-	if f.state.environmentKnown {
-		m = f.state.mode
+	m := parser.Mode{MariaDB: f.MariaDB}
+	if f.State.EnvironmentKnown {
+		m = f.State.Mode
 	}
 	if err := f.insert.ParseTarget(sql, m); err != nil {
 		return p, f.refuseUnread(err, sql)
@@ -144,21 +144,21 @@ func (f *insertPlanner) planWithoutProbe(p textPlan, sql []byte) (textPlan, erro
 // parseInsert reads an INSERT into s.insert and gives its table's binding, nil
 // when the statement goes to the server as it is.
 func (f *insertPlanner) parseInsert(sql []byte) (*catalog.Binding, error) {
-	if err := f.insert.ParseTarget(sql, f.state.mode); err == nil {
+	if err := f.insert.ParseTarget(sql, f.State.Mode); err == nil {
 		b, err := f.binding(f.insert.Schema, f.insert.Table)
 		if b == nil || err != nil {
 			return nil, err // the rows of a table without a sequence are never looked at
 		}
-		if err := f.insert.ParseFor(sql, b.Mode(f.state.mode), b.Column, b.Columns); err == nil {
+		if err := f.insert.ParseFor(sql, b.Mode(f.State.Mode), b.Column, b.Columns); err == nil {
 			return b, nil
 		}
-		if err := f.insert.ParseQuery(sql, b.Mode(f.state.mode)); err == nil {
+		if err := f.insert.ParseQuery(sql, b.Mode(f.State.Mode)); err == nil {
 			return b, nil
 		} else if f.insert.FromQuery() {
 			return nil, refuseForm(err, b.Table)
 		}
 	}
-	return nil, f.refuseUnread(f.insert.Parse(sql, f.state.mode), sql)
+	return nil, f.refuseUnread(f.insert.Parse(sql, f.State.Mode), sql)
 }
 
 // refuseUnread refuses an INSERT that could not be read, unless its table has no
@@ -172,7 +172,7 @@ func (f *insertPlanner) refuseUnread(err error, sql []byte) error {
 		}
 		return refuseForm(err, b.Table)
 	}
-	if tables, ok := parser.Writes(nil, sql, f.state.mode); ok && len(tables) == 0 {
+	if tables, ok := parser.Writes(nil, sql, f.State.Mode); ok && len(tables) == 0 {
 		return err // it names no table
 	}
 	return f.refuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
@@ -201,7 +201,7 @@ func (x *insertRunner) settleFill(p *plan.Fill, t catalog.TableName) error {
 	if p.Binding.Form != 0 {
 		return x.settleTexts(p)
 	}
-	if p.Returning && x.answersRows() {
+	if p.Returning && x.AnswersRows() {
 		return x.settleReturning(p, t)
 	}
 	ok, err := x.answerOK()
@@ -211,7 +211,7 @@ func (x *insertRunner) settleFill(p *plan.Fill, t catalog.TableName) error {
 		var refused *wire.ServerError
 		if errors.As(err, &refused) {
 			// LAST_INSERT_ID(id) may have been evaluated before it failed.
-			x.state.restore = x.state.restore || p.Wrap || p.Appends
+			x.State.Restore = x.State.Restore || p.Wrap || p.Appends
 			x.forgetIfStale(refused)
 		}
 		return err
@@ -232,7 +232,7 @@ func (x *insertRunner) settleText(p *plan.Fill) error {
 // without AUTO_INCREMENT the OK packet is made to tell the last one, as on a
 // column with it.
 func (x *insertRunner) settleExplicit(p *plan.Fill, t catalog.TableName) error {
-	if p.Returning && x.answersRows() {
+	if p.Returning && x.AnswersRows() {
 		return x.relayReturning(p, t)
 	}
 	ok, err := x.answerOK()
@@ -248,7 +248,7 @@ func (x *insertRunner) settleExplicit(p *plan.Fill, t catalog.TableName) error {
 
 // answerOK reads an answer of one packet. An ERR packet is a *wire.ServerError.
 func (x *insertRunner) answerOK() (wire.OK, error) {
-	x.sent = !x.out.more
+	x.Sent = !x.out.more
 	return x.readOK()
 }
 
@@ -260,7 +260,7 @@ func (x *insertRunner) replyOK(ok wire.OK) error {
 	if x.owner.inTransactionWithout() {
 		ok.Status |= mysql.SERVER_STATUS_IN_TRANS
 	}
-	ok.Tidy(x.has(mysql.CLIENT_SESSION_TRACK))
+	ok.Tidy(x.Has(mysql.CLIENT_SESSION_TRACK))
 	x.packet = ok.Append(x.replyBuffer())
 	return x.replyPacket(x.packet)
 }
@@ -269,16 +269,16 @@ func (f *insertPlanner) insertSchema() string {
 	if f.insert.Schema != "" {
 		return f.insert.Schema
 	}
-	return f.state.database
+	return f.State.Database
 }
 
 // settleTexts passes on the answer to a statement with ids that are no numbers. It tells no insert id, as that of a
 // native column of such a type; that of another column is the server's own.
 func (x *insertRunner) settleTexts(p *plan.Fill) error {
 	if p.ReadsLastID || p.Binding.Counts {
-		x.state.lastIDKnown = false
+		x.State.LastIDKnown = false
 	}
-	if p.Returning && x.answersRows() {
+	if p.Returning && x.AnswersRows() {
 		return x.relayComposed(wire.ShapeResults)
 	}
 	ok, err := x.answerOK()

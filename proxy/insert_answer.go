@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -18,13 +19,13 @@ func (f *insertWriter) readOK() (wire.OK, error) {
 	if err != nil {
 		return wire.OK{}, err
 	}
-	defer f.back.Skip(size)
-	if f.answer.Failed {
+	defer f.Wire.Skip(size)
+	if f.Answer.Failed {
 		return wire.OK{}, &wire.ServerError{Packet: append([]byte(nil), payload...)}
 	}
 	ok, valid := wire.ParseOK(payload)
 	if wire.First(payload) != mysql.OK_HEADER || !valid {
-		return ok, &backendError{fmt.Errorf("answer to an INSERT begins with %#x", wire.First(payload))}
+		return ok, &backend.LostError{Err: fmt.Errorf("answer to an INSERT begins with %#x", wire.First(payload))}
 	}
 	if len(ok.Rest) > 0 {
 		ok.Rest = append([]byte(nil), ok.Rest...)
@@ -51,13 +52,13 @@ func (f *insertWriter) tellInserted(p *plan.Fill, t catalog.TableName, ok *wire.
 	if inserted == 0 && p.HidesUpdated(o) {
 		o.Reported = f.askUpdated(p, o)
 	}
-	v := p.Settle(o, inserted, f.state.lastID)
+	v := p.Settle(o, inserted, f.State.LastID)
 	if v.Unknown {
-		f.state.lastIDKnown = false
+		f.State.LastIDKnown = false
 	} else {
-		f.setLastID(v.LastID, v.Actual)
+		f.SetLastID(v.LastID, v.Actual)
 		// LAST_INSERT_ID(id) of another row may be behind a packet that tells something else: a trigger's own INSERT hides it.
-		f.state.restore = f.state.restore || p.Wrap && (o.First == 0 || ok.InsertID != o.First)
+		f.State.Restore = f.State.Restore || p.Wrap && (o.First == 0 || ok.InsertID != o.First)
 	}
 	ok.InsertID = v.InsertID
 }
@@ -81,7 +82,7 @@ func (f *insertWriter) askUpdated(p *plan.Fill, o plan.Outcome) uint64 {
 // rows is what ROW_COUNT() gives behind the statement.
 func (f *insertWriter) probe(p *plan.Fill, t catalog.TableName, rows int64) uint64 {
 	limit := time.Second
-	if f.hasTransaction() {
+	if f.HasTransaction() {
 		limit = 100 * time.Millisecond
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, limit)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
@@ -30,8 +31,8 @@ func insertSession(tb testing.TB) *session {
 	}
 	srv := new(Server)
 	srv.catalog, srv.cfg = c, Config{Sequences: seqs}
-	return newSession(&clientConn{srv: srv, ctx: context.Background()}, &serverConn{serverState: serverState{serverSocket: serverSocket{srv: srv, ctx: context.Background(), keyspace: k,
-		state: sessionState{environmentKnown: true, database: "d", databaseKnown: true, lastIDKnown: true, ids: idSettings{increment: 1}}}}})
+	return newSession(&clientConn{srv: srv, ctx: context.Background()}, &serverConn{serverState: serverState{srv: srv, ctx: context.Background(), keyspace: k,
+		Session: backend.Session{State: backend.State{EnvironmentKnown: true, Database: "d", DatabaseKnown: true, LastIDKnown: true, IDs: backend.IDSettings{Increment: 1}}}}})
 }
 
 // BenchmarkPlanInsert is what an INSERT costs in seqgate beside the sockets: it is
@@ -58,7 +59,7 @@ func BenchmarkPlanInsert(b *testing.B) {
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			s := insertSession(b)
-			s.state.environmentKnown = test.asked
+			s.State.EnvironmentKnown = test.asked
 			b.SetBytes(int64(len(test.sql)))
 			b.ReportAllocs()
 			for b.Loop() {

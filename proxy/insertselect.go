@@ -59,7 +59,7 @@ func (f *queryFiller) planQuery(p textPlan, b *catalog.Binding, prepared bool) (
 	}
 	p.kind, p.effect = planQuery, 0
 	p.fill = plan.Fill{Binding: b, Wrap: !f.insert.UsesLastInsertID, Ignore: f.insert.Ignore, Upsert: f.insert.OnDuplicate, Replace: f.insert.Replace,
-		FoundRows: f.has(mysql.CLIENT_FOUND_ROWS), FromQuery: true}
+		FoundRows: f.Has(mysql.CLIENT_FOUND_ROWS), FromQuery: true}
 	return p, nil
 }
 
@@ -153,30 +153,30 @@ func (f *queryFiller) askOwn(q *insertQuery) error {
 // LAST_INSERT_ID(), which is set back later.
 func (f *queryFiller) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64, error) {
 	if !q.fill.Wrap {
-		if err := f.restoreLastID(); err != nil {
+		if err := f.RestoreLastID(); err != nil {
 			return 0, err
 		}
 	}
 	text := f.insert.AppendQueryCount(nil, q.sql, ask, f.negativeOpen(&q.fill))
 	inQuery := slices.Concat(q.params[:min(len(q.params), f.insert.QueryParams())], q.params[q.own:])
-	ok, err := f.runQuery(q.prepared, text, []byte(f.noAttributes()), inQuery)
+	ok, err := f.runQuery(q.prepared, text, []byte(f.NoAttributes()), inQuery)
 	if err != nil {
 		return 0, err
 	}
-	f.setLastID(f.state.lastID, ok.InsertID)
+	f.SetLastID(f.State.LastID, ok.InsertID)
 	return ok.InsertID, nil
 }
 
 // negativeOpen reports whether a negative id is stored as 0, and so is an open one.
 func (f *queryFiller) negativeOpen(p *plan.Fill) bool {
-	return p.Binding.Unsigned && (!p.Binding.Mode(f.state.mode).Strict || p.Ignore)
+	return p.Binding.Unsigned && (!p.Binding.Mode(f.State.Mode).Strict || p.Ignore)
 }
 
 // fillQuery sends the statement with its ids.
 func (f *queryFiller) fillQuery(q *insertQuery) (wire.OK, error) {
 	p := &q.fill
 	if !p.Wrap {
-		if err := f.restoreLastID(); err != nil {
+		if err := f.RestoreLastID(); err != nil {
 			return wire.OK{}, err
 		}
 	}
@@ -193,7 +193,7 @@ func (f *queryFiller) fillQuery(q *insertQuery) (wire.OK, error) {
 // runQuery runs a text that was made of the statement, and reads its OK packet.
 func (f *queryFiller) runQuery(prepared bool, text, attributes []byte, params []wire.Param) (wire.OK, error) {
 	if !prepared {
-		if err := f.send(slices.Concat([]byte{mysql.COM_QUERY}, attributes, text)); err != nil {
+		if err := f.Send(slices.Concat([]byte{mysql.COM_QUERY}, attributes, text)); err != nil {
 			return wire.OK{}, err
 		}
 		return f.readOK()
@@ -203,20 +203,20 @@ func (f *queryFiller) runQuery(prepared bool, text, attributes []byte, params []
 		return wire.OK{}, err
 	}
 	ok, err := f.readOK()
-	return ok, errors.Join(err, f.sendClose(id))
+	return ok, errors.Join(err, f.SendClose(id))
 }
 
 // executeOnce prepares a text and sends its execution.
 func (f *queryFiller) executeOnce(text []byte, params []wire.Param) (id uint32, err error) {
-	if err := f.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
+	if err := f.Send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return 0, err
 	}
-	ok, err := f.readPrepared()
+	ok, err := f.ReadPrepared()
 	if err != nil {
 		return 0, err
 	}
-	f.scratch = f.appendExecute(f.packetBuffer(), ok.id, 0, params)
-	return ok.id, f.sendPacket(f.scratch)
+	f.scratch = f.appendExecute(f.packetBuffer(), ok.ID, 0, params)
+	return ok.ID, f.SendPacket(f.scratch)
 }
 
 // overran reports whether a statement failed because its query gave more rows than
@@ -243,16 +243,16 @@ func (x *insertRunner) settleQuery(q *insertQuery, t catalog.TableName, ok wire.
 	}
 	x.tellExplicit(p, t, x.ownOutcome(p, ok, err))
 	if err != nil {
-		x.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
+		x.State.Restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
 		return x.queryError(q, err)
 	}
 	switch {
 	case p.Open == 0 && p.Binding.AutoIncrement:
 		if !p.Wrap {
-			x.state.lastIDKnown = false
+			x.State.LastIDKnown = false
 		}
 	case p.Open == 0 && !p.Upsert:
-		x.state.restore = x.state.restore || p.Wrap // an id of the query's own may be there
+		x.State.Restore = x.State.Restore || p.Wrap // an id of the query's own may be there
 		if ok.AffectedRows == 0 {
 			ok.InsertID = 0
 		}
@@ -266,7 +266,7 @@ func (x *insertRunner) settleQuery(q *insertQuery, t catalog.TableName, ok wire.
 // Duplicates: n Warnings: n"; in whatever language, it is the first number.
 func (f *queryFiller) records(ok wire.OK) int {
 	info := ok.Rest
-	if f.has(mysql.CLIENT_SESSION_TRACK) {
+	if f.Has(mysql.CLIENT_SESSION_TRACK) {
 		_, _, size := wire.LengthEncoded(info)
 		info = info[size:]
 	}
@@ -326,16 +326,16 @@ func (f *queryFiller) explainQuery(q *insertQuery) error {
 func (f *queryFiller) explain(q *insertQuery) error {
 	text := append([]byte("EXPLAIN "), q.sql...)
 	if !q.prepared {
-		if err := f.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(f.noAttributes()), text)); err != nil {
+		if err := f.Send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(f.NoAttributes()), text)); err != nil {
 			return err
 		}
-		return f.drop(wire.ShapeResults)
+		return f.Drop(wire.ShapeResults)
 	}
 	id, err := f.executeOnce(text, q.params)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.drop(wire.ShapeResults), f.sendClose(id))
+	return errors.Join(f.Drop(wire.ShapeResults), f.SendClose(id))
 }
 
 // executeQuery executes a prepared INSERT ... SELECT. What is made of it is
@@ -367,7 +367,7 @@ func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuer
 		p.Value = bytes.Clone(p.Value) // the packet is gone when it is sent
 		q.params = append(q.params, p)
 	}
-	if err := f.insert.ParseQuery(st.query, b.Mode(f.state.mode)); err != nil {
+	if err := f.insert.ParseQuery(st.query, b.Mode(f.State.Mode)); err != nil {
 		return refuseForm(err, b.Table)
 	}
 	p, err := f.planQuery(textPlan{}, b, true)

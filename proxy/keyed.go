@@ -25,7 +25,7 @@ func (f *idTaker) planKeys(sql []byte, b *catalog.Binding) ([]parser.Key, error)
 // openKeys gives the keys of those rows whose ids are open. params are those of
 // an execution; nil for a text.
 func (f *idTaker) openKeys(b *catalog.Binding, keys []parser.Key, open func(row int) bool, params []wire.Param) ([][]byte, error) {
-	if !b.Mode(f.state.mode).Strict {
+	if !b.Mode(f.State.Mode).Strict {
 		return nil, catalog.Unsupported("a keyed sequence without strict sql_mode, in which the key may be stored as another one,", b.Table,
 			"SET sql_mode with STRICT_TRANS_TABLES")
 	}
@@ -65,7 +65,7 @@ func (f *idTaker) keyOf(p *wire.Param) parser.Key {
 		mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB:
 		_, _, size := wire.LengthEncoded(p.Value)
 		raw := p.Value[size:]
-		if text, ok := f.state.mode.Charset.Decode(raw); ok {
+		if text, ok := f.State.Mode.Charset.Decode(raw); ok {
 			return parser.Key{State: parser.Explicit, Text: text, Raw: string(raw)}
 		}
 	}

@@ -134,7 +134,7 @@ type keyspaces struct {
 // keyspaceOf gives the keyspace whose server failed a login, nil when none did.
 func (s *keyspaces) keyspaceOf(err error) *catalog.Keyspace {
 	var connect *backend.ConnectError
-	var lost *backendError
+	var lost *backend.LostError
 	switch {
 	case errors.As(err, &connect):
 		for _, k := range s.cfg.Keyspaces {
@@ -172,7 +172,7 @@ func (s *keyspaces) statementLimit(ctx context.Context, k *catalog.Keyspace) int
 	if err := k.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_allowed_packet").Scan(&allowed); err != nil {
 		s.log.Warn("max_allowed_packet not known", "keyspace", k.Name, "err", err)
 	}
-	return min(2*allowed, maxStatement) + wire.MaxPayload
+	return min(2*allowed, backend.MaxStatement) + wire.MaxPayload
 }
 
 // connect gives a connection to a keyspace's server, which must have all that the

@@ -44,7 +44,7 @@ func (x *commandRunner) planKill(p textPlan, sql []byte) (textPlan, error) {
 		case err != nil:
 			return err
 		case done:
-			return x.replyOK(wire.OK{Status: x.status()})
+			return x.replyOK(wire.OK{Status: x.Status()})
 		}
 		if err := x.before(effect); err != nil {
 			return err
@@ -85,10 +85,10 @@ func (x *commandRunner) processKill() error {
 			return err
 		}
 		if done {
-			return x.replyOK(wire.OK{Status: x.status()})
+			return x.replyOK(wire.OK{Status: x.Status()})
 		}
 	}
-	err = x.writeBack(x.front.Unread()[:size])
+	err = x.WriteBack(x.front.Unread()[:size])
 	x.front.Skip(size)
 	if err != nil {
 		return err
@@ -125,13 +125,13 @@ func (x *commandRunner) kill(id uint64, query bool) (done bool, err error) {
 // end ends a session, or with query the statement that it runs; the error is errSessionEnded when it is certain that the
 // session has ended.
 func (s *sessionList) end(ctx context.Context, t killTarget, query bool) error {
-	threadID := t.session.threadID.Load()
+	threadID := t.session.ThreadID.Load()
 	err := s.endNow(ctx, t, query)
 	switch {
 	case !query || !errors.Is(err, errUnsure):
-	case t.session.killed.Load(), t.session.isOver():
+	case t.session.killed.Load(), t.session.IsOver():
 		return errSessionEnded
-	case t.router == nil && t.session.hasLost(threadID):
+	case t.router == nil && t.session.HasLost(threadID):
 		return nil
 	}
 	return err
@@ -141,7 +141,7 @@ func (s *sessionList) endNow(ctx context.Context, t killTarget, query bool) erro
 	if !query {
 		t.session.killed.Store(true)
 	}
-	threadID := t.session.threadID.Load()
+	threadID := t.session.ThreadID.Load()
 	if threadID == 0 && t.router == nil { // it has no connection: nothing runs
 		wire.Interrupt(t.client)
 		return nil
@@ -151,10 +151,10 @@ func (s *sessionList) endNow(ctx context.Context, t killTarget, query bool) erro
 	}
 	db, err := s.asking(t.keyspace, t.account)
 	if err == nil {
-		err = t.session.thread().kill(ctx, db, query)
+		err = killThread(ctx, db, t.session.Thread(), query)
 	}
 	if errors.Is(err, errOtherServer) || errors.Is(err, errUnsure) && !query {
-		t.session.cutThread(threadID)
+		t.session.CutThread(threadID)
 		err = nil
 	}
 	return err
@@ -176,7 +176,7 @@ func (x *commandRunner) killItself(query bool) error {
 	if query {
 		return err
 	}
-	if x.mariaDB {
+	if x.MariaDB {
 		const connectionKilled = 1927
 		err = &mysql.MyError{Code: connectionKilled, State: err.State, Message: "Connection was killed"}
 	}
@@ -211,7 +211,7 @@ func (s *sessionList) sessionOf(id uint64, addr string) (t killTarget) {
 		switch {
 		case session == nil:
 		case uint64(session.id) == id,
-			uint64(session.threadID.Load()) == id && session.keyspace.Backend.Addr == addr,
+			uint64(session.ThreadID.Load()) == id && session.keyspace.Backend.Addr == addr,
 			session.router != nil && session.router.hasThread(id, addr):
 			return killTarget{c, session, session.user, session.account.Load(), session.keyspace, session.router}
 		}

@@ -19,7 +19,7 @@ func (s *Server) Kill(ctx context.Context, id uint64, query bool) (found bool, e
 	ctx, cancel := context.WithTimeout(ctx, killTimeout)
 	defer cancel()
 	t.session.log.Info("session killed by the operator", "id", id, "user", t.user, "statement_only", query)
-	threadID := t.session.threadID.Load()
+	threadID := t.session.ThreadID.Load()
 	switch err := s.end(ctx, t, query); {
 	case err == nil:
 		return true, nil
@@ -28,7 +28,7 @@ func (s *Server) Kill(ctx context.Context, id uint64, query bool) (found bool, e
 	case query:
 		return true, fmt.Errorf("the server did not end the statement of session %d: %w", id, err)
 	}
-	t.session.cutThread(threadID)
+	t.session.CutThread(threadID)
 	wire.Interrupt(t.client) // which may wait between two statements
 	return true, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"testing"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -21,12 +22,12 @@ func TestKillOfEndedThread(t *testing.T) {
 	}{
 		{"nothing is known", 8, func(*session) {}, false, errUnsure},
 		{"the session was killed", 8, func(s *session) { s.killed.Store(true) }, false, errSessionEnded},
-		{"the session was killed, and the server has closed the connection", 8, func(s *session) { s.killed.Store(true); s.ends.backEnded.Store(true) }, false, errSessionEnded},
-		{"the session has ended", 8, func(s *session) { s.ends.over = true }, false, errSessionEnded},
-		{"the session has ended, and its connection is another's", 7, func(s *session) { s.ends.over = true }, true, errSessionEnded},
-		{"the server has closed the connection", 8, func(s *session) { s.ends.backEnded.Store(true) }, false, nil},
-		{"there is no connection now", 8, func(s *session) { s.threadID.Store(0) }, false, nil},
-		{"there is another connection now, on which it may run", 8, func(s *session) { s.threadID.Store(9) }, false, errUnsure},
+		{"the session was killed, and the server has closed the connection", 8, func(s *session) { s.killed.Store(true); s.Ends.BackEnded.Store(true) }, false, errSessionEnded},
+		{"the session has ended", 8, func(s *session) { s.Ends.Over = true }, false, errSessionEnded},
+		{"the session has ended, and its connection is another's", 7, func(s *session) { s.Ends.Over = true }, true, errSessionEnded},
+		{"the server has closed the connection", 8, func(s *session) { s.Ends.BackEnded.Store(true) }, false, nil},
+		{"there is no connection now", 8, func(s *session) { s.ThreadID.Store(0) }, false, nil},
+		{"there is another connection now, on which it may run", 8, func(s *session) { s.ThreadID.Store(9) }, false, errUnsure},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,8 +43,9 @@ func TestKillOfEndedThread(t *testing.T) {
 			server := &killServer{host: "10.0.0.9:5000", command: "Query"}
 			db := sql.OpenDB(server)
 			defer db.Close()
-			s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{keyspace: &catalog.Keyspace{Name: "main", DB: db}, back: wire.NewConn(c)}}})
-			s.threadID.Store(tt.id)
+			s := newSession(new(clientConn), &serverConn{serverState: serverState{keyspace: &catalog.Keyspace{Name: "main", DB: db},
+				Session: backend.Session{Wire: wire.NewConn(c)}}})
+			s.ThreadID.Store(tt.id)
 			if tt.early {
 				tt.ended(s)
 			} else {

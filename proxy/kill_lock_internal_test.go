@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -15,8 +16,9 @@ func TestKillBesideEndOfGrace(t *testing.T) {
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = near.Close() })
 	t.Cleanup(func() { _ = far.Close() })
-	s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{keyspace: &catalog.Keyspace{Name: "customer", Shard: "-80"}, back: wire.NewConn(near)}}})
-	s.threadID.Store(1)
+	s := newSession(new(clientConn), &serverConn{serverState: serverState{keyspace: &catalog.Keyspace{Name: "customer", Shard: "-80"},
+		Session: backend.Session{Wire: wire.NewConn(near)}}})
+	s.ThreadID.Store(1)
 	s.router = newRouter(s, s.keyspace, "")
 	var both sync.WaitGroup
 	for _, do := range []func(){func() { s.router.threads() }, s.endGrace} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -22,27 +23,21 @@ var errUnsure = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 	"seqgate does not support this KILL: something between it and the server, as NAT or a load balancer, hides which connection there is whose, "+
 		"so that another's might be hit; use KILL at the server itself, or KILL CONNECTION here, which cuts the session off")
 
-// thread is a session's connection as its server knows it.
-type thread struct {
-	id   uint32
-	port string // of seqgate's end; "" on a Unix socket, which leads to one server only
-}
-
-// kill ends a connection at its server, or what runs on it, over one of db's, after it has made sure that this leads to the
+// killThread ends a connection at its server, or what runs on it, over one of db's, after it has made sure that this leads to the
 // same server: else the error is errOtherServer or errUnsure, and nobody was hit. With query it leaves one alone that runs
 // nothing: it would be the next statement that is hit.
-func (t thread) kill(ctx context.Context, db *sql.DB, query bool) error {
+func killThread(ctx context.Context, db *sql.DB, t backend.Thread, query bool) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() // gives it back; that of a broken one fails
-	running, err := processesOf(ctx, conn, t.id)
+	running, err := processesOf(ctx, conn, t.ID)
 	if err != nil {
 		return err
 	}
-	now, ok := running[t.id]
-	if !ok || t.port != "" && !strings.HasSuffix(now.host, ":"+t.port) {
+	now, ok := running[t.ID]
+	if !ok || t.Port != "" && !strings.HasSuffix(now.host, ":"+t.Port) {
 		if several, err := isCluster(ctx, conn); err != nil || several {
 			return errors.Join(err, errOtherServer)
 		}
@@ -55,7 +50,7 @@ func (t thread) kill(ctx context.Context, db *sql.DB, query bool) error {
 		}
 		what = "KILL QUERY"
 	}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("%s %d", what, t.id))
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("%s %d", what, t.ID))
 	if number, _, _ := sequence.ServerError(err); number == mysql.ER_NO_SUCH_THREAD {
 		return nil // it has ended by itself, or with another one of the session
 	}

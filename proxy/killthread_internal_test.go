@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seqgate/seqgate/proxy/backend"
 )
 
 // killServer is a driver for a server that has one connection with id 7, and notes what it is asked to kill.
@@ -75,29 +77,29 @@ func TestKillChecksServer(t *testing.T) {
 	single := map[string]string{"wsrep_on": "OFF", "group_replication_group_name": ""}
 	for _, tt := range []struct {
 		name          string
-		thread        thread
+		thread        backend.Thread
 		host, command string
 		variables     map[string]string
 		query         bool
 		want          string
 		err           error
 	}{
-		{"same", thread{7, "4711"}, "10.0.0.9:4711", "Query", galera, false, "KILL 7", nil},
-		{"same, query", thread{7, "4711"}, "10.0.0.9:4711", "Query", galera, true, "KILL QUERY 7", nil},
-		{"same, idle", thread{7, "4711"}, "10.0.0.9:4711", "Sleep", galera, true, "", nil},
-		{"stranger", thread{7, "4711"}, "10.0.0.9:5000", "Query", galera, false, "", errOtherServer},
-		{"stranger, query", thread{7, "4711"}, "10.0.0.9:5000", "Query", group, true, "", errOtherServer},
-		{"nobody", thread{8, "4711"}, "10.0.0.9:5000", "Query", group, false, "", errOtherServer},
-		{"behind a translation of addresses", thread{7, "4711"}, "10.0.0.9:5000", "Query", single, false, "", errUnsure},
-		{"behind a translation of addresses, query", thread{7, "4711"}, "10.0.0.9:5000", "Query", single, true, "", errUnsure},
-		{"nobody, one server", thread{8, "4711"}, "10.0.0.9:5000", "Query", single, false, "", errUnsure},
-		{"socket", thread{7, ""}, "localhost", "Query", galera, false, "KILL 7", nil},
+		{"same", backend.Thread{ID: 7, Port: "4711"}, "10.0.0.9:4711", "Query", galera, false, "KILL 7", nil},
+		{"same, query", backend.Thread{ID: 7, Port: "4711"}, "10.0.0.9:4711", "Query", galera, true, "KILL QUERY 7", nil},
+		{"same, idle", backend.Thread{ID: 7, Port: "4711"}, "10.0.0.9:4711", "Sleep", galera, true, "", nil},
+		{"stranger", backend.Thread{ID: 7, Port: "4711"}, "10.0.0.9:5000", "Query", galera, false, "", errOtherServer},
+		{"stranger, query", backend.Thread{ID: 7, Port: "4711"}, "10.0.0.9:5000", "Query", group, true, "", errOtherServer},
+		{"nobody", backend.Thread{ID: 8, Port: "4711"}, "10.0.0.9:5000", "Query", group, false, "", errOtherServer},
+		{"behind a translation of addresses", backend.Thread{ID: 7, Port: "4711"}, "10.0.0.9:5000", "Query", single, false, "", errUnsure},
+		{"behind a translation of addresses, query", backend.Thread{ID: 7, Port: "4711"}, "10.0.0.9:5000", "Query", single, true, "", errUnsure},
+		{"nobody, one server", backend.Thread{ID: 8, Port: "4711"}, "10.0.0.9:5000", "Query", single, false, "", errUnsure},
+		{"socket", backend.Thread{ID: 7, Port: ""}, "localhost", "Query", galera, false, "KILL 7", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server := &killServer{host: tt.host, command: tt.command, variables: tt.variables}
 			db := sql.OpenDB(server)
 			defer db.Close()
-			err := tt.thread.kill(t.Context(), db, tt.query)
+			err := killThread(t.Context(), db, tt.thread, tt.query)
 			if !errors.Is(err, tt.err) {
 				t.Errorf("got the error %v", err)
 			}

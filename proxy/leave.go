@@ -88,7 +88,7 @@ func (s *session) noteCursor() {
 // client in front of shards it is that of any of them: then a cursor may count for too long.
 func (s *session) answered(flag uint16) bool {
 	for _, conn := range s.allConns() {
-		if conn.answer.Status&flag != 0 {
+		if conn.Answer.Status&flag != 0 {
 			return true
 		}
 	}

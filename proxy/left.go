@@ -69,11 +69,11 @@ func (c *serverState) signalOwn(sql []byte) error {
 	e := c.failedBy
 	c.failedBy = nil
 	shows := parser.Sniff(sql) == parser.Show && plan.ContainsAnyWord(sql, "warnings", "errors")
-	if e == nil || c.lost || !shows && !plan.IsDiagnostics(sql) && !plan.ReadsDiagnostics(sql) {
+	if e == nil || c.Lost || !shows && !plan.IsDiagnostics(sql) && !plan.ReadsDiagnostics(sql) {
 		return nil
 	}
 	message := []rune(e.Message)
-	err := c.quietly(fmt.Sprintf("SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = %s", e.State, e.Code,
+	err := c.Quietly(fmt.Sprintf("SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = %s", e.State, e.Code,
 		literal(string(message[:min(len(message), maxMessage)]))))
 	var signalled *wire.ServerError
 	if errors.As(err, &signalled) {
@@ -90,7 +90,7 @@ func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
 			return nil, err
 		}
 	}
-	if f.left == nil && !f.state.restore || !plan.ReadsDiagnostics(sql) {
+	if f.left == nil && !f.State.Restore || !plan.ReadsDiagnostics(sql) {
 		return nil, nil
 	}
 	l := f.left
@@ -103,7 +103,7 @@ func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
 			return nil, err
 		}
 	}
-	m, err := f.readable(sql)
+	m, err := f.Readable(sql)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
 			value = l.rows
 		case c.Use == parser.ReadsFoundRows:
 			value = l.found
-		case c.Use == parser.ReadsWarnings && found.Uses&parser.ReadsTables != 0 && f.mariaDB: // its own, of which there are none yet
+		case c.Use == parser.ReadsWarnings && found.Uses&parser.ReadsTables != 0 && f.MariaDB: // its own, of which there are none yet
 		case c.Use == parser.ReadsWarnings && parser.ContainsWord(sql[c.Start:c.End], "error_count"):
 			value = l.failures
 		case c.Use == parser.ReadsWarnings:
@@ -130,12 +130,12 @@ func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
 
 // askBehind asks for a number in the session, right behind a statement of the client's for which ROW_COUNT() is rows.
 func (c *serverState) askBehind(rows int64, query string) (uint64, error) {
-	warnings, err := c.queryRows("SHOW WARNINGS", len(warningColumns)) // which leaves them
+	warnings, err := c.QueryRows("SHOW WARNINGS", len(warningColumns)) // which leaves them
 	if err != nil {
 		return 0, err
 	}
 	c.left = &left{warnings: warnings, rows: strconv.FormatInt(rows, 10), warned: strconv.Itoa(len(warnings)), failures: "0"}
-	row, err := c.queryRow(query, 1)
+	row, err := c.QueryRow(query, 1)
 	if err != nil || row[0] == "" {
 		return 0, err
 	}
@@ -149,7 +149,7 @@ func (c *serverState) askLeft(found bool) (*left, error) {
 	if found {
 		query, columns = query+", "+bytesOf("FOUND_ROWS()"), 4
 	}
-	row, err := c.queryRow(query+" LIMIT 1", columns) // whatever sql_select_limit says
+	row, err := c.QueryRow(query+" LIMIT 1", columns) // whatever sql_select_limit says
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (c *serverState) refuseLost(kind parser.Kind, sql []byte) error {
 		return nil
 	}
 	c.lostUnseen = false
-	if !c.lost || !plan.ReadsDiagnostics(sql) && !plan.ContainsAnyWord(sql, "diagnostics") &&
+	if !c.Lost || !plan.ReadsDiagnostics(sql) && !plan.ContainsAnyWord(sql, "diagnostics") &&
 		(kind != parser.Show || !plan.ContainsAnyWord(sql, "warnings", "errors")) {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -35,13 +36,13 @@ const loadAdvice = "use LOAD DATA LOCAL INFILE of a file in utf8mb4 or a single-
 // planLoad judges a LOAD DATA or LOAD XML. One that cannot be read is refused when
 // any table that it may write to has a sequence.
 func (x *insertRunner) planLoad(p textPlan, sql []byte) (textPlan, error) {
-	if !x.state.environmentKnown && x.writesElsewhere(sql, false) {
+	if !x.State.EnvironmentKnown && x.writesElsewhere(sql, false) {
 		return p, nil
 	}
-	if err := x.know(); err != nil {
+	if err := x.Know(); err != nil {
 		return p, err
 	}
-	stmt, err := parser.ParseLoad(sql, x.state.mode)
+	stmt, err := parser.ParseLoad(sql, x.State.Mode)
 	var form *parser.UnsupportedError
 	switch {
 	case errors.As(err, &form):
@@ -68,7 +69,7 @@ func (x *insertRunner) planLoad(p textPlan, sql []byte) (textPlan, error) {
 	p.effect = plan.MayLook
 	p.run = func(attributes []byte) error {
 		x.scratch = append(append(x.packetBuffer(), attributes...), text...)
-		if err := x.sendPacket(x.scratch); err != nil {
+		if err := x.SendPacket(x.scratch); err != nil {
 			return err
 		}
 		return x.load(l)
@@ -90,17 +91,17 @@ func (f *insertPlanner) newLoad(stmt *parser.LoadStmt, b *catalog.Binding) (*loa
 	err := stmt.Bind(b.Column, b.Columns)
 	l := &loadPlan{stmt: stmt, fill: plan.Fill{Binding: b}}
 	if err == nil {
-		err = f.knowLastID()
+		err = f.KnowLastID()
 	}
-	if err == nil && f.state.ids.forced != 0 {
+	if err == nil && f.State.IDs.Forced != 0 {
 		return nil, catalog.Unsupported("LOAD DATA after SET insert_id", b.Table, "write the ids into the file, or SET insert_id = 0")
 	}
 	charset := stmt.Charset
 	if err == nil && charset == "" {
-		charset, err = f.databaseCharset()
+		charset, err = f.DatabaseCharset()
 	}
 	if err == nil {
-		l.file, err = stmt.Splitter(charset, f.state.mode)
+		l.file, err = stmt.Splitter(charset, f.State.Mode)
 	}
 	var form *parser.UnsupportedError
 	if errors.As(err, &form) {
@@ -120,36 +121,36 @@ func (x *insertRunner) load(l *loadPlan) error {
 			x.forgetIfStale(refused)
 		}
 		if l.stmt.UsesLastID {
-			x.state.lastIDKnown = false
+			x.State.LastIDKnown = false
 		}
 		return err
 	}
 	switch first := x.firstLoaded(l, ok.AffectedRows); {
 	case first != 0:
-		x.setLastID(first, 0)
+		x.SetLastID(first, 0)
 	case l.stmt.UsesLastID:
-		x.state.lastIDKnown = false
+		x.State.LastIDKnown = false
 	}
 	return x.replyOK(ok)
 }
 
 // loadAnswer reads the server's answer, up to its end.
 func (x *insertRunner) loadAnswer(l *loadPlan) (wire.OK, error) {
-	x.startAnswer(wire.ShapeResults)
-	payload, size, err := x.follow()
+	x.StartAnswer(wire.ShapeResults)
+	payload, size, err := x.Follow()
 	switch {
 	case err != nil:
-		return wire.OK{}, &backendError{err}
-	case x.answer.Failed:
+		return wire.OK{}, &backend.LostError{Err: err}
+	case x.Answer.Failed:
 		err = &wire.ServerError{Packet: slices.Clone(payload)}
-	case !x.answer.InFile:
-		err = &backendError{errMalformedAnswer}
+	case !x.Answer.InFile:
+		err = &backend.LostError{Err: backend.ErrMalformedAnswer}
 	default:
 		err = x.reply(payload)
 	}
-	x.back.Skip(size)
+	x.Wire.Skip(size)
 	if err == nil {
-		x.answer.InFile = false
+		x.Answer.InFile = false
 		err = x.loadFile(l)
 	}
 	if err != nil {
@@ -161,11 +162,11 @@ func (x *insertRunner) loadAnswer(l *loadPlan) (wire.OK, error) {
 // loadFile passes the client's file to the server, with ids.
 func (x *insertRunner) loadFile(l *loadPlan) error {
 	file := &localFile{wire: x.front, want: x.out.sequence}
-	filled := &filledFile{executor: x, load: l, number: x.answer.Sequence + 1}
+	filled := &filledFile{executor: x, load: l, number: x.Answer.Sequence + 1}
 	err, silent := x.whileListening(func() error { return filled.pass(file) })
 	x.out.sequence = file.want
 	var front *frontError
-	var lost *backendError
+	var lost *backend.LostError
 	var order *wire.OrderError
 	switch {
 	case err == nil && silent == nil:
@@ -196,16 +197,16 @@ func (x *insertRunner) loadCut(err, silent error) error {
 // end. A ping tells that it did so, and takes the next command for one.
 func (x *insertRunner) abandonLoad(file *localFile, filled *filledFile, err error) error {
 	wrong, end := filled.number+8, filled.number
-	if writeErr := x.writeFile([]byte{0, 0, 0, wrong, 0, 0, 0, end}); writeErr != nil {
+	if writeErr := x.WriteFile([]byte{0, 0, 0, wrong, 0, 0, 0, end}); writeErr != nil {
 		return errors.Join(errCommandCut, writeErr)
 	}
 	var refused *wire.ServerError
 	_, answer := x.answerOK()
 	if !errors.As(answer, &refused) || refused.Code() != mysql.ER_NET_PACKETS_OUT_OF_ORDER {
-		return errors.Join(errCommandCut, &backendError{errors.Join(err, answer)})
+		return errors.Join(errCommandCut, &backend.LostError{Err: errors.Join(err, answer)})
 	}
-	if pingErr := x.ping(); pingErr != nil {
-		return errors.Join(errCommandCut, &backendError{errors.Join(err, pingErr)})
+	if pingErr := x.Ping(); pingErr != nil {
+		return errors.Join(errCommandCut, &backend.LostError{Err: errors.Join(err, pingErr)})
 	}
 	for !file.ended {
 		chunk, readErr := file.next()
@@ -241,7 +242,7 @@ func (f *insertPlanner) loadTarget(l *loadPlan) catalog.TableName {
 	if l.stmt.Schema != "" {
 		return catalog.TableName{Schema: l.stmt.Schema, Table: l.stmt.Table}
 	}
-	return catalog.TableName{Schema: f.state.database, Table: l.stmt.Table}
+	return catalog.TableName{Schema: f.State.Database, Table: l.stmt.Table}
 }
 
 // tellLoaded tells the sequence of the ids that the file's rows brought along.

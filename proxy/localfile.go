@@ -89,7 +89,7 @@ func (f *filledFile) pass(file *localFile) error {
 		}
 		if file.ended {
 			f.out = f.packet(f.out[:0], nil)
-			return f.executor.writeFile(f.out)
+			return f.executor.WriteFile(f.out)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (f *filledFile) fill(final bool) error {
 		f.out = f.packet(f.out, body[:size])
 		body = body[size:]
 	}
-	return f.executor.writeFile(f.out)
+	return f.executor.WriteFile(f.out)
 }
 
 // packet appends the next packet to dst.

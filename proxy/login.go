@@ -205,29 +205,21 @@ func (l *login) session() *session {
 		frontSecure: l.front.Secure(),
 		leave:       l.leave,
 	}
-	server := &serverConn{serverState: serverState{serverSocket: serverSocket{
-		srv: l.srv, ctx: l.srv.ctx, log: log, trace: trace,
-		keyspace:     l.keyspace,
-		client:       l.greeting.ThreadID,
-		back:         wire.NewConn(l.back.Conn),
-		backend:      l.back,
-		capabilities: flags,
-		secure:       (&handshake.Conn{Conn: l.back.Conn}).Secure(),
-		login:        l.login,
-		boundary:     true,
-		mariaDB:      isMariaDB(l.back.Version),
-	}}}
+	server := &serverConn{serverState: serverState{
+		srv: l.srv, ctx: l.srv.ctx, log: log, trace: trace, keyspace: l.keyspace, client: l.greeting.ThreadID,
+		secure: (&handshake.Conn{Conn: l.back.Conn}).Secure(), login: l.login,
+		Session: backend.Session{Wire: wire.NewConn(l.back.Conn), Conn: l.back, Capabilities: flags, Boundary: true, MariaDB: isMariaDB(l.back.Version)}}}
 	s := newSession(client, server)
 	s.peer, s.provenPeer = peerOf(l.response.Attributes, l.keyspace)
 	s.countFront()
-	s.countBack()
+	s.CountBack()
 	s.noteAccount()
-	s.threadID.Store(l.back.ThreadID)
-	s.answer.Status = l.back.Status
+	s.ThreadID.Store(l.back.ThreadID)
+	s.Answer.Status = l.back.Status
 	if l.whole != nil {
 		s.router = newRouter(s, l.whole, l.database)
 	}
-	s.state = sessionState{database: l.database, databaseKnown: isPlainName(l.database), lastIDKnown: true}
+	s.State = backend.State{Database: l.database, DatabaseKnown: backend.IsPlainName(l.database), LastIDKnown: true}
 	return s
 }
 

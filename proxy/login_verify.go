@@ -143,7 +143,7 @@ const (
 
 // ownRefused is told in place of a refusal of seqgate's own account.
 func ownRefused() *mysql.MyError {
-	return &mysql.MyError{Code: errUnreachable, State: stateLink, Message: "seqgate could not log in at the server with its own account; its log tells more"}
+	return &mysql.MyError{Code: errUnreachable, State: backend.StateLink, Message: "seqgate could not log in at the server with its own account; its log tells more"}
 }
 
 // refusesAccount reports whether an error number refuses a login, in words that name the account.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"testing"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -18,7 +19,7 @@ func TestLongPackets(t *testing.T) {
 		next := []byte("the next command")
 		client, front := net.Pipe()
 		back, server := net.Pipe()
-		s := newSession(&clientConn{front: wire.NewConn(front)}, &serverConn{serverState: serverState{serverSocket: serverSocket{back: wire.NewConn(back)}}})
+		s := newSession(&clientConn{front: wire.NewConn(front)}, &serverConn{serverState: serverState{Session: backend.Session{Wire: wire.NewConn(back)}}})
 		go func() {
 			_, _ = client.Write(append(bytes.Clone(want), next...)) // reading tells
 		}()
@@ -34,7 +35,7 @@ func TestLongPackets(t *testing.T) {
 		if err := s.front.Need(len(next)); err != nil || !bytes.Equal(s.front.Unread(), next) {
 			t.Errorf("behind %d bytes there is %q (%v)", size, s.front.Unread(), err)
 		}
-		if err := s.sendLong(taken[:10], taken[10:10], taken[10:]); err != nil {
+		if err := s.SendLong(taken[:10], taken[10:10], taken[10:]); err != nil {
 			t.Fatal(err)
 		}
 		if err := back.Close(); err != nil {
@@ -56,7 +57,7 @@ func TestTakeLongRefuses(t *testing.T) {
 		want   error
 	}{
 		{"too large", []byte{1, 0, 0, 1}, wire.MaxPayload, wire.ErrTooLarge},
-		{"out of order", []byte{1, 0, 0, 2}, maxStatement, &wire.OrderError{Want: 1}},
+		{"out of order", []byte{1, 0, 0, 2}, backend.MaxStatement, &wire.OrderError{Want: 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			client, front := net.Pipe()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
@@ -90,13 +91,13 @@ func (c *serverConn) hasTakingRight(k *catalog.Keyspace, name sequence.Name) (bo
 	}
 	// MySQL's information_schema would fix what a transaction sees of its own tables: there an UPDATE of no row goes before it.
 	const inTransaction = mysql.SERVER_STATUS_IN_TRANS | mysql.SERVER_STATUS_AUTOCOMMIT
-	if !c.mariaDB && c.answer.Status&inTransaction != mysql.SERVER_STATUS_AUTOCOMMIT && isPlainName(name.Database+name.Table) {
+	if !c.MariaDB && c.Answer.Status&inTransaction != mysql.SERVER_STATUS_AUTOCOMMIT && backend.IsPlainName(name.Database+name.Table) {
 		var refused *wire.ServerError
-		if err := c.quietly(emptyUpdate(name)); err == nil || !errors.As(err, &refused) {
+		if err := c.Quietly(emptyUpdate(name)); err == nil || !errors.As(err, &refused) {
 			return err == nil, err
 		}
 	}
-	rows, err := c.queryRows(askPrivileges(name), 1)
+	rows, err := c.QueryRows(askPrivileges(name), 1)
 	return err == nil && len(rows) > 0 && allowsTaking(rows[0][0]), err
 }
 
@@ -174,9 +175,9 @@ func sameAccount(a, b *catalog.Account) bool { return a == b || a != nil && b !=
 // UPDATE of no row in the client's own session: whoever moves a sequence takes its
 // values from all.
 func (c *serverConn) maySet(name sequence.Name) error {
-	if name.Keyspace != c.keyspace.Name || !isPlainName(name.Database+name.Table) {
+	if name.Keyspace != c.keyspace.Name || !backend.IsPlainName(name.Database+name.Table) {
 		return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 			"seqgate does not yet support SETVAL of sequence '"+name.String()+"' from here: use its own keyspace as the default database")
 	}
-	return c.quietly(emptyUpdate(name))
+	return c.Quietly(emptyUpdate(name))
 }

@@ -35,7 +35,7 @@ type nextPlan struct {
 // planNext judges a SELECT NEXT [n] VALUE[S] FROM|FOR s. A sequence of the
 // server's own (MariaDB) stays the server's.
 func (x *valueRunner) planNext(p textPlan, sql []byte) (textPlan, error) {
-	mode, err := x.readable(sql)
+	mode, err := x.Readable(sql)
 	if err != nil {
 		return p, err
 	}
@@ -45,12 +45,12 @@ func (x *valueRunner) planNext(p textPlan, sql []byte) (textPlan, error) {
 	}
 	schema := stmt.Schema
 	if schema == "" && !x.learnDatabase() || stmt.HasKey {
-		if err := x.know(); err != nil {
+		if err := x.Know(); err != nil {
 			return p, err
 		}
 	}
 	if schema == "" {
-		schema = x.state.database
+		schema = x.State.Database
 	}
 	name, own, err := x.srv.catalog.Sequence(x.ctx, x.keyspace, schema, stmt.Sequence)
 	if err != nil || own {
@@ -121,12 +121,12 @@ func (x *valueRunner) nextValues(n nextPlan) (sequence.Range, error) {
 func (x *valueRunner) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool) error {
 	const chunk = wire.SmallBuffer - 64 // with room for a row
 	count := []byte{1}
-	if x.capabilities&wire.CountsTell != 0 {
+	if x.Capabilities&wire.CountsTell != 0 {
 		count = append(count, wire.DefinitionsFollow)
 	}
 	b, seq := wire.AppendPacket(make([]byte, 0, 128), x.out.sequence, count)
 	b, seq = wire.AppendPacket(b, seq, x.appendResultColumn(n))
-	if !x.deprecateEOF() {
+	if !x.DeprecateEOF() {
 		b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, x.out.more))
 	}
 	for ; rows > 0; rows-- {
@@ -185,20 +185,20 @@ func (x *valueRunner) answerPrepareNext(st *statement) error {
 	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, x.toldID(st.id))
 	columns := x.preparedColumns(st.next)
 	ok = append(ok, byte(len(columns)), 0, byte(st.params), 0, 0, 0, 0)
-	if x.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) {
+	if x.Has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) {
 		ok = append(ok, wire.DefinitionsFollow)
 	}
 	b, seq := wire.AppendPacket(nil, x.out.sequence, ok)
 	for range st.params {
 		b, seq = wire.AppendPacket(b, seq, x.appendColumn(nil, "?", mysql.NOT_NULL_FLAG))
 	}
-	if st.params > 0 && !x.deprecateEOF() {
+	if st.params > 0 && !x.DeprecateEOF() {
 		b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, false))
 	}
 	for _, column := range columns {
 		b, seq = wire.AppendPacket(b, seq, column)
 	}
-	if !x.deprecateEOF() {
+	if !x.DeprecateEOF() {
 		b, seq = wire.AppendPacket(b, seq, x.endOfRows(nil, false))
 	}
 	x.out.sequence = seq
@@ -211,7 +211,7 @@ func (x *valueRunner) preparedColumns(n *nextPlan) (columns [][]byte) {
 		return [][]byte{x.appendResultColumn(n)}
 	}
 	for _, column := range decodeColumns() {
-		columns = append(columns, column.Append(nil, x.capabilities&wire.ClientExtendedMetadata != 0))
+		columns = append(columns, column.Append(nil, x.Capabilities&wire.ClientExtendedMetadata != 0))
 	}
 	return columns
 }
@@ -237,7 +237,7 @@ func (x *valueRunner) readNext(st *statement, payload []byte) error {
 		return err
 	}
 	if n.param {
-		v := slotOf(&params[0], x.state.mode, false)
+		v := slotOf(&params[0], x.State.Mode, false)
 		if !v.HasValue || v.Value < 1 {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
 				"the number of values asked of sequence "+n.name.String()+" must be an integer of 1 or more")

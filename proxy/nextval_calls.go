@@ -24,7 +24,7 @@ type callPlan struct {
 // planCalls finds the calls of a text that seqgate answers; nil when there are
 // none. A call where a value would not be what it gives is refused.
 func (x *textRunner) planCalls(sql []byte) (*callPlan, error) {
-	mode, err := x.readable(sql)
+	mode, err := x.Readable(sql)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ func (x *textRunner) resolveCall(c *parser.ValueCall) (name sequence.Name, known
 	}
 	schema := c.Sequence.Schema
 	if schema == "" && !x.learnDatabase() {
-		if err := x.know(); err != nil {
+		if err := x.Know(); err != nil {
 			return name, false, err
 		}
 	}
 	if schema == "" {
-		schema = x.state.database
+		schema = x.State.Database
 	}
 	name, known, err = x.srv.catalog.KnownSequence(x.ctx, x.keyspace, schema, c.Sequence.Name)
 	switch {

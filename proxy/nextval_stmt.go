@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -61,30 +62,30 @@ func (c *preparedCalls) withValues(params []wire.Param, values []number) []wire.
 // relayPrepareCalls passes on the answer to a COM_STMT_PREPARE without seqgate's
 // own parameters. It reports whether the statement was accepted.
 func (x *executor) relayPrepareCalls(st *statement) (bool, error) {
-	x.startAnswer(wire.ShapePrepare)
-	payload, size, err := x.follow()
+	x.StartAnswer(wire.ShapePrepare)
+	payload, size, err := x.Follow()
 	if err != nil {
-		return false, x.answerCut(err)
+		return false, x.AnswerCut(err)
 	}
 	own := st.calls.own()
 	drop := make(map[int]bool)
-	if !x.answer.Failed {
+	if !x.Answer.Failed {
 		drop = x.cutPrepared(st, payload, own)
 	}
 	b, seq := wire.AppendPacket(nil, x.out.sequence, payload)
-	x.back.Skip(size)
-	for i := 0; !x.answer.Done(); i++ {
-		if payload, size, err = x.follow(); err != nil {
-			return false, &backendError{err}
+	x.Wire.Skip(size)
+	for i := 0; !x.Answer.Done(); i++ {
+		if payload, size, err = x.Follow(); err != nil {
+			return false, &backend.LostError{Err: err}
 		}
 		if !drop[i] {
 			b, seq = wire.AppendPacket(b, seq, payload)
 		}
-		x.back.Skip(size)
+		x.Wire.Skip(size)
 	}
 	x.out.sequence = seq
-	x.sent = true
-	return !x.answer.Failed, x.writeFront(b)
+	x.Sent = true
+	return !x.Answer.Failed, x.writeFront(b)
 }
 
 // executeCalls executes a statement with calls.
@@ -118,7 +119,7 @@ func (x *executor) planExecuteCalls(st *statement, payload []byte) (*plan.Fill, 
 		return nil, nil, err
 	}
 	if st.fill != nil {
-		if err := x.knowLastID(); err != nil {
+		if err := x.KnowLastID(); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func (f *insertWriter) storedAll(p *plan.Fill, ok wire.OK) bool {
 // Warnings: n", in whatever language; -1 where there is none.
 func (f *insertWriter) duplicates(ok wire.OK) int {
 	info := ok.Rest
-	if f.has(mysql.CLIENT_SESSION_TRACK) {
+	if f.Has(mysql.CLIENT_SESSION_TRACK) {
 		info = infoText(ok)
 	}
 	if n := numbersIn(info); len(n) >= 3 { // the text's length may read as a digit

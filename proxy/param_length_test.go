@@ -106,9 +106,9 @@ func TestParamHeads(t *testing.T) {
 			t.Errorf("%s: it is read", name)
 		}
 	}
-	s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
+	s := newSession(new(clientConn), &serverConn{serverState: serverState{Session: backend.Session{Capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 	for _, head := range []string{"\x00\x00", "\x00\x02", "\x00\xfb", "\xfb\x01", "\xff\x01", "\x01\x00\x00\x01\x08\x00\x01n\x01\x02\x03\x04\x05\x06\x07\x08", "\x01\x01\x00\x01\x08\x00\xff\x01\x02\x03\x04\x05\x06\x07\x08"} {
-		if begin := s.textBegin([]byte("\x03" + head + "SELECT 7")); begin != 0 {
+		if begin := s.TextBegin([]byte("\x03" + head + "SELECT 7")); begin != 0 {
 			t.Errorf("%q: the text begins at %d", head, begin)
 		}
 	}
@@ -293,7 +293,7 @@ func TestAttributeEndsOnServers(t *testing.T) {
 			t.Skip("MariaDB has no query attributes")
 		}
 		c := dialEnds(t, s, uint64(mysql.CLIENT_QUERY_ATTRIBUTES))
-		front := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
+		front := newSession(new(clientConn), &serverConn{serverState: serverState{Session: backend.Session{Capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 		var types []uint16
 		var commands [][]byte
 		for _, typ := range typesOfParams() {
@@ -301,7 +301,7 @@ func TestAttributeEndsOnServers(t *testing.T) {
 				command := slices.Concat([]byte{mysql.COM_QUERY, 1, 1, null, 1, byte(typ), byte(typ >> 8), 1, 'n'}, value)
 				text := []byte("SELECT 7")
 				command = append(command, text...)
-				if begin := front.textBegin(command); begin > 0 && bytes.Equal(command[begin:], text) {
+				if begin := front.TextBegin(command); begin > 0 && bytes.Equal(command[begin:], text) {
 					types, commands = append(types, typ), append(commands, command)
 				}
 			}
@@ -334,7 +334,7 @@ func TestAttributeHeadsOnServers(t *testing.T) {
 			t.Skip("MariaDB has no query attributes")
 		}
 		c := dialEnds(t, s, uint64(mysql.CLIENT_QUERY_ATTRIBUTES))
-		front := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
+		front := newSession(new(clientConn), &serverConn{serverState: serverState{Session: backend.Session{Capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 		numbers := func(n byte) []string {
 			return []string{string(n), "\xfb", "\xff", fmt.Sprintf("\xfc%c\x00", n), fmt.Sprintf("\xfd%c\x00\x00", n), fmt.Sprintf("\xfe%c\x00\x00\x00\x00\x00\x00\x00", n), fmt.Sprintf("\xfe%c\x00\x00\x00\x01\x00\x00\x00", n)}
 		}
@@ -345,7 +345,7 @@ func TestAttributeHeadsOnServers(t *testing.T) {
 				command = append(command, p...)
 			}
 			command = append(command, "SELECT 7"...)
-			if front.textBegin(command) == len(command)-len("SELECT 7") {
+			if front.TextBegin(command) == len(command)-len("SELECT 7") {
 				commands = append(commands, command)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -126,10 +127,10 @@ func FuzzReadParams(f *testing.F) {
 func FuzzTextBegin(f *testing.F) {
 	f.Add([]byte("\x00\x01SELECT 1"))
 	f.Add([]byte("\x01\x01\x00\x01\x08\x00\x01n\x05\x00\x00\x00\x00\x00\x00\x00SELECT 1"))
-	s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
+	s := newSession(new(clientConn), &serverConn{serverState: serverState{Session: backend.Session{Capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		payload := append([]byte{mysql.COM_QUERY}, b...)
-		if begin := s.textBegin(payload); begin > len(payload) {
+		if begin := s.TextBegin(payload); begin > len(payload) {
 			t.Errorf("text begins at %d of %d", begin, len(payload))
 		}
 	})
@@ -137,7 +138,7 @@ func FuzzTextBegin(f *testing.F) {
 
 // Query attributes stand behind the parameters, and are none.
 func TestKeyBeforeQueryAttributes(t *testing.T) {
-	s := newSession(new(clientConn), &serverConn{serverState: serverState{serverSocket: serverSocket{capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
+	s := newSession(new(clientConn), &serverConn{serverState: serverState{Session: backend.Session{Capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
 	st := &statement{params: 1, next: &nextPlan{keyed: true, keyParam: true, count: 1}}
 	text := func(value, name string) wire.Param {
 		return wire.Param{Type: uint16(mysql.MYSQL_TYPE_VAR_STRING), Name: append([]byte{byte(len(name))}, name...), Value: append([]byte{byte(len(value))}, value...)}
@@ -162,7 +163,7 @@ func FuzzBulk(f *testing.F) {
 		st := &statement{id: 1, filled: 2, params: 3, fill: &plan.Fill{Binding: &catalog.Binding{Column: "id", Unsigned: onZero, Max: math.MaxInt64}, Wrap: true},
 			slots: []parser.Slot{{State: parser.Param, Param: 1}, {State: parser.Open, Param: 3}, {State: parser.Explicit, Param: 3, Value: 5, HasValue: true}}}
 		s := newSession(new(clientConn), new(serverConn))
-		s.state.mode.NoAutoValueOnZero = onZero
+		s.State.Mode.NoAutoValueOnZero = onZero
 		p := st.execution()
 		in, err := st.readBulk(append([]byte{comStmtBulkExecute, 1, 0, 0, 0}, b...))
 		if err != nil || s.openBulk(st, &p, in) != nil {

@@ -16,33 +16,33 @@ import (
 // by one: sequence numbers run through all the answers, and the end of each but
 // the last says that more follow.
 func (x *relayer) relayPart() error {
-	x.sent = !x.out.more
+	x.Sent = !x.out.more
 	return x.relayNumbered(wire.ShapeResults)
 }
 
 // relayNumbered passes an answer on with sequence numbers of seqgate's own.
 func (x *relayer) relayNumbered(as wire.Shape) error {
-	x.startAnswer(as)
+	x.StartAnswer(as)
 	beside := x.owner.inTransactionWithout()
 	var out []byte
-	for !x.answer.Done() {
-		at := x.answer.Phase
-		payload, size, err := x.follow()
+	for !x.Answer.Done() {
+		at := x.Answer.Phase
+		payload, size, err := x.Follow()
 		if err != nil {
-			return x.answerCut(err)
+			return x.AnswerCut(err)
 		}
-		if payload = x.amongParts(payload, at); beside && !x.answer.Failed && (x.answer.Done() || at == wire.PhaseColumnEOF) {
-			setStatus(payload, at, x.deprecateEOF(), mysql.SERVER_STATUS_IN_TRANS)
+		if payload = x.amongParts(payload, at); beside && !x.Answer.Failed && (x.Answer.Done() || at == wire.PhaseColumnEOF) {
+			setStatus(payload, at, x.DeprecateEOF(), mysql.SERVER_STATUS_IN_TRANS)
 		}
 		out, x.out.sequence = wire.AppendPacket(out, x.out.sequence, payload)
-		x.back.Skip(size)
-		if len(out) >= wire.SmallBuffer || x.answer.InFile || x.answer.Done() {
+		x.Wire.Skip(size)
+		if len(out) >= wire.SmallBuffer || x.Answer.InFile || x.Answer.Done() {
 			if err := x.writeFront(out); err != nil {
 				return err
 			}
 			out = out[:0]
 		}
-		if x.answer.InFile {
+		if x.Answer.InFile {
 			if err := x.forwardPartFile(); err != nil {
 				return err
 			}
@@ -55,10 +55,10 @@ func (x *relayer) relayNumbered(as wire.Shape) error {
 // several in a text. at is the phase in which it came.
 func (x *relayer) amongParts(payload []byte, at wire.Phase) []byte {
 	switch {
-	case x.answer.Failed && x.answer.Done():
+	case x.Answer.Failed && x.Answer.Done():
 		return x.quoteRest(payload)
-	case x.out.more && (x.answer.Done() || at == wire.PhaseColumnEOF):
-		setStatus(payload, at, x.deprecateEOF(), mysql.SERVER_MORE_RESULTS_EXISTS)
+	case x.out.more && (x.Answer.Done() || at == wire.PhaseColumnEOF):
+		setStatus(payload, at, x.DeprecateEOF(), mysql.SERVER_MORE_RESULTS_EXISTS)
 	}
 	return payload
 }
@@ -66,8 +66,8 @@ func (x *relayer) amongParts(payload []byte, at wire.Phase) []byte {
 // forwardPartFile passes a local file to the backend, whose sequence numbers
 // begin anew with each statement.
 func (x *relayer) forwardPartFile() error {
-	x.answer.InFile = false
-	x.out.shift = x.out.sequence - (x.answer.Sequence + 1)
+	x.Answer.InFile = false
+	x.out.shift = x.out.sequence - (x.Answer.Sequence + 1)
 	err := x.forwardFile()
 	x.out.shift = 0
 	return err
@@ -112,7 +112,7 @@ func (x *relayer) quoteRest(packet []byte) []byte {
 	} else {
 		lines = bytes.Count(x.out.part[len(part):], []byte("\n"))
 	}
-	whole := append(bytes.Clone(packet[:begin+1]), cutQuoted(all, x.mariaDB)...)
+	whole := append(bytes.Clone(packet[:begin+1]), cutQuoted(all, x.MariaDB)...)
 	return append(whole, addLines(packet[end:], lines)...)
 }
 

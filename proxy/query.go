@@ -22,8 +22,8 @@ func (s *session) query(length int) error {
 		return &frontError{err}
 	}
 	unread := s.front.Unread()
-	if wire.HeaderSize+length > max(len(unread), wire.SmallBuffer) && !s.has(mysql.CLIENT_MULTI_STATEMENTS) && !s.lastIDLost {
-		begin := s.textBegin(unread[wire.HeaderSize:])
+	if wire.HeaderSize+length > max(len(unread), wire.SmallBuffer) && !s.Has(mysql.CLIENT_MULTI_STATEMENTS) && !s.lastIDLost {
+		begin := s.TextBegin(unread[wire.HeaderSize:])
 		if begin > 0 && passesUnread(unread[wire.HeaderSize+begin:]) && s.updatesUnread(unread[wire.HeaderSize+begin:]) {
 			s.noteText(unread[wire.HeaderSize+begin:])
 			return s.passLong(begin)
@@ -33,7 +33,7 @@ func (s *session) query(length int) error {
 	if err != nil {
 		return err
 	}
-	begin := s.textBegin(payload)
+	begin := s.TextBegin(payload)
 	if begin == 0 {
 		s.front.Skip(size)
 		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
@@ -44,7 +44,7 @@ func (s *session) query(length int) error {
 		return err
 	}
 	s.noteText(sql)
-	if s.has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(sql) {
+	if s.Has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(sql) {
 		return s.queryParts(payload, begin, size)
 	}
 	return s.queryOne(payload, begin, size)
@@ -134,8 +134,8 @@ func (x *textRunner) finish(p *textPlan) (err error) {
 		err = x.relayResult()
 	}
 	x.after(p.effect)
-	if err == nil && p.database != "" && !x.answer.Failed {
-		x.setDatabase(p.database)
+	if err == nil && p.database != "" && !x.Answer.Failed {
+		x.SetDatabase(p.database)
 	}
 	return err
 }
@@ -229,7 +229,7 @@ func (x *textRunner) planUse(p textPlan, sql []byte) textPlan {
 	if !parser.Plain(sql) {
 		return p
 	}
-	if name, ok := parser.UseTarget(sql, parser.Mode{MariaDB: x.mariaDB}); ok {
+	if name, ok := parser.UseTarget(sql, parser.Mode{MariaDB: x.MariaDB}); ok {
 		p.database, p.effect = name, 0
 	}
 	return p
@@ -283,15 +283,15 @@ func (x *textRunner) queryPlain(attributes, sql []byte) error {
 // frontPacket with this result.
 func (x *textRunner) passPacket(payload []byte, size int) error {
 	if size == 0 {
-		return x.sendLong(payload)
+		return x.SendLong(payload)
 	}
-	return x.writeBack(x.front.Unread()[:size])
+	return x.WriteBack(x.front.Unread()[:size])
 }
 
 // transactionVariables are those that SET SESSION TRANSACTION sets.
 func (x *textRunner) transactionVariables() []parser.Assignment {
 	prefix := "transaction_"
-	if x.mariaDB {
+	if x.MariaDB {
 		prefix = "tx_"
 	}
 	return []parser.Assignment{{Scope: parser.SetSessionVariable, Name: prefix + "isolation"},

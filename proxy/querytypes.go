@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -58,13 +59,13 @@ func parseDefinition(b []byte, extended bool) (c queryColumn, ok bool) {
 
 // describeQuery has the server tell the columns of the client's query.
 func (f *queryFiller) describeQuery(q *insertQuery) ([]queryColumn, error) {
-	if err := f.send(append([]byte{mysql.COM_STMT_PREPARE}, f.insert.Query(q.sql)...)); err != nil {
+	if err := f.Send(append([]byte{mysql.COM_STMT_PREPARE}, f.insert.Query(q.sql)...)); err != nil {
 		return nil, err
 	}
 	var id uint32
 	var columns []queryColumn
 	number := 0
-	extended := f.capabilities&wire.ClientExtendedMetadata != 0
+	extended := f.Capabilities&wire.ClientExtendedMetadata != 0
 	err := f.each(wire.ShapePrepare, func(payload []byte) {
 		if id == 0 && len(payload) >= 7 {
 			id, number = binary.LittleEndian.Uint32(payload[1:]), int(binary.LittleEndian.Uint16(payload[5:]))
@@ -75,7 +76,7 @@ func (f *queryFiller) describeQuery(q *insertQuery) ([]queryColumn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.sendClose(id); err != nil {
+	if err := f.SendClose(id); err != nil {
 		return nil, err
 	}
 	if len(columns) < number {
@@ -86,30 +87,30 @@ func (f *queryFiller) describeQuery(q *insertQuery) ([]queryColumn, error) {
 
 // each calls f with each packet of an answer that the client does not see.
 func (s *queryFiller) each(as wire.Shape, f func(payload []byte)) error {
-	before := s.answer
-	s.startAnswer(as)
+	before := s.Answer
+	s.StartAnswer(as)
 	var failed error
-	for !s.answer.Done() {
-		payload, size, err := s.follow()
+	for !s.Answer.Done() {
+		payload, size, err := s.Follow()
 		if err != nil {
-			return &backendError{err}
+			return &backend.LostError{Err: err}
 		}
-		if s.answer.Failed {
+		if s.Answer.Failed {
 			failed = &wire.ServerError{Packet: bytes.Clone(payload)}
 		} else {
 			f(payload)
 		}
-		s.back.Skip(size)
+		s.Wire.Skip(size)
 	}
-	before.Status = s.answer.Status
-	s.answer = before
+	before.Status = s.Answer.Status
+	s.Answer = before
 	return failed
 }
 
 // checkQueryTypes refuses a query of which a value would change, by the types of
 // its columns.
 func (f *queryFiller) checkQueryTypes(q *insertQuery) error {
-	if !f.insert.HasOwn() && (f.mariaDB && f.insert.IsUnion() || !f.mariaDB && !f.insert.Averages() && !f.insert.ReadsVariables()) {
+	if !f.insert.HasOwn() && (f.MariaDB && f.insert.IsUnion() || !f.MariaDB && !f.insert.Averages() && !f.insert.ReadsVariables()) {
 		return nil
 	}
 	columns, err := f.describeQuery(q)
@@ -145,7 +146,7 @@ func (f *queryFiller) losesDigits(c queryColumn) bool {
 	switch {
 	case !c.computed, isCast(c.name):
 		return false
-	case !f.mariaDB:
+	case !f.MariaDB:
 		return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (f.insert.Averages() || f.insert.ReadsVariables())
 	case f.insert.IsUnion():
 		return false // which a native INSERT keeps so, too
@@ -186,7 +187,7 @@ func (s *queryFiller) keepsRows(q *insertQuery) (kept bool, err error) {
 	text := s.insert.AppendQueryFilled([]byte("EXPLAIN "), q.sql, f)
 	look := func(payload []byte) { kept = kept || bytes.Contains(payload, []byte("<derived")) }
 	if !q.prepared {
-		if err := s.send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(s.noAttributes()), text)); err != nil {
+		if err := s.Send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(s.NoAttributes()), text)); err != nil {
 			return true, err
 		}
 		err := s.each(wire.ShapeResults, look)
@@ -199,7 +200,7 @@ func (s *queryFiller) keepsRows(q *insertQuery) (kept bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	return kept, s.sendClose(id)
+	return kept, s.SendClose(id)
 }
 
 // notNumeric names the column's type when its values are no ids as text: "" for
@@ -233,7 +234,7 @@ func (c queryColumn) notNumeric() string {
 // a VARCHAR. What is no such text is changed, and what is longer is cut.
 func (f *queryFiller) checkQueryParams(q *insertQuery) error {
 	const longest = 65535
-	unicode := strings.HasPrefix(f.state.mode.Charset.String(), "utf8")
+	unicode := strings.HasPrefix(f.State.Mode.Charset.String(), "utf8")
 	for i := range q.params[:min(len(q.params), f.insert.QueryParams())] {
 		p := &q.params[i]
 		if p.Null || !p.IsText() {
@@ -241,7 +242,7 @@ func (f *queryFiller) checkQueryParams(q *insertQuery) error {
 		}
 		_, _, size := wire.LengthEncoded(p.Value)
 		value := p.Value[size:]
-		if !f.mariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
+		if !f.MariaDB && len(value) > longest || unicode && !utf8.Valid(value) {
 			return catalog.Unsupported("INSERT ... SELECT with a parameter in its query that is binary, or on MySQL longer than 65535 bytes,", q.fill.Binding.Table, "use INSERT ... VALUES")
 		}
 	}

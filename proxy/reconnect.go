@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 )
 
 // With a list of users it is seqgate that logs in at the backend, so it can do so
@@ -22,8 +23,8 @@ func (s *session) nothingToLose(told bool) bool {
 		return !s.router.inTransaction() && !s.killed.Load() && (told || s.router.restorable())
 	}
 	const autocommit, transaction = mysql.SERVER_STATUS_AUTOCOMMIT, mysql.SERVER_STATUS_IN_TRANS
-	return s.pool() != nil && !s.settled && !s.prepared && s.state.databaseKnown && !s.killed.Load() &&
-		s.answer.Status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.state.lastIDKnown)
+	return s.pool() != nil && !s.settled && !s.prepared && s.State.DatabaseKnown && !s.killed.Load() &&
+		s.Answer.Status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.State.LastIDKnown)
 }
 
 // noteKnown notes before a statement whether LAST_INSERT_ID() is known. One that is cut
@@ -33,27 +34,27 @@ func (s *session) noteKnown() {
 	if s.router != nil {
 		owner = s.router.lastIDConn().serverConn
 	}
-	s.knewLastID = owner.state.lastIDKnown
+	s.knewLastID = owner.State.LastIDKnown
 }
 
 // errLeftLost answers who asks for what the statement before has left (warnings, counts) on a connection that was lost
 // since, unseen: another one would tell of none.
 func errLeftLost() error {
-	return &mysql.MyError{Code: errLost, State: stateLink,
+	return &mysql.MyError{Code: errLost, State: backend.StateLink,
 		Message: "Lost connection to MySQL server: what the statement before has left (warnings, ROW_COUNT(), FOUND_ROWS()) is gone with it"}
 }
 
 // loseLastID notes that LAST_INSERT_ID() has gone with a connection, if it was not known. Until a statement sets
 // another one, whoever looks at it gets an error.
 func (s *session) loseLastID(owner *serverConn) {
-	if !owner.state.lastIDKnown && !s.knewLastID {
-		s.lastIDLost, owner.state.lastID = true, 0
+	if !owner.State.LastIDKnown && !s.knewLastID {
+		s.lastIDLost, owner.State.LastID = true, 0
 	}
-	owner.state.lastIDKnown = true
+	owner.State.LastIDKnown = true
 }
 
 // errLastIDLost ends a session that looks at what is lost, as the loss would have without seqgate.
-var errLastIDLost = &backendError{errors.New("LAST_INSERT_ID() went with a connection that the session had before")}
+var errLastIDLost = &backend.LostError{Err: errors.New("LAST_INSERT_ID() went with a connection that the session had before")}
 
 // refuseLostID refuses a text that looks at a lost LAST_INSERT_ID().
 func (s *session) refuseLostID(sql []byte) error {
@@ -65,8 +66,8 @@ func (s *session) refuseLostID(sql []byte) error {
 	if s.router != nil {
 		id, err = s.router.knownLastID(s.router.lastIDConn())
 	} else {
-		err = s.knowLastID()
-		id = s.state.lastID
+		err = s.KnowLastID()
+		id = s.State.LastID
 	}
 	if err == nil && id == 0 {
 		err = errLastIDLost
@@ -79,10 +80,10 @@ func (s *session) refuseLostID(sql []byte) error {
 // it at once: it comes with a statement that was looked at before.
 func (s *session) reconnect(c *serverConn) error {
 	r := s.router
-	if r != nil && (c.hasTransaction() || r.settings.ahead != nil && c == r.settings.ahead.serverConn) {
+	if r != nil && (c.HasTransaction() || r.settings.ahead != nil && c == r.settings.ahead.serverConn) {
 		return errShardLost // another one has nothing of it
 	}
-	login, err := c.loginAt(c.keyspace, s.user, c.state.database)
+	login, err := c.loginAt(c.keyspace, s.user, c.State.Database)
 	if err != nil {
 		return err
 	}
@@ -93,15 +94,15 @@ func (s *session) reconnect(c *serverConn) error {
 		return err
 	}
 	const autocommit = uint16(mysql.SERVER_STATUS_AUTOCOMMIT)
-	former := c.answer.Status & autocommit
+	former := c.Answer.Status & autocommit
 	if c.adopt(back, login); r != nil && c == s.serverConn && r.settings.has("autocommit") {
-		c.answer.Status = c.answer.Status&^autocommit | former // as it will be set there, before anything runs
+		c.Answer.Status = c.Answer.Status&^autocommit | former // as it will be set there, before anything runs
 	}
-	id := c.state.lastID
+	id := c.State.LastID
 	c.temporary = nil
-	c.state = sessionState{database: login.Database, databaseKnown: true, lastID: id, lastIDKnown: true, restore: id != 0}
+	c.State = backend.State{Database: login.Database, DatabaseKnown: true, LastID: id, LastIDKnown: true, Restore: id != 0}
 	s.log.Info("session goes on with another connection to its server")
-	return c.restoreLastID()
+	return c.RestoreLastID()
 }
 
 // lacking refuses a client whose capabilities are those of another server.

@@ -13,13 +13,13 @@ import (
 // refuseWrites refuses a statement that writes to a sequenced table in a form
 // that cannot be filled.
 func (f *statementReader) refuseWrites(form string, sql []byte) error {
-	if !f.state.environmentKnown && f.writesElsewhere(sql, false) {
+	if !f.State.EnvironmentKnown && f.writesElsewhere(sql, false) {
 		return nil
 	}
-	if err := f.know(); err != nil {
+	if err := f.Know(); err != nil {
 		return err
 	}
-	tables, ok := parser.Writes(nil, sql, f.state.mode)
+	tables, ok := parser.Writes(nil, sql, f.State.Mode)
 	if !ok {
 		return errNotRead
 	}
@@ -45,10 +45,10 @@ func (f *statementReader) refuseDynamicSQL(form string, sql []byte) error {
 	if !parser.MayPrepare(sql) {
 		return f.refuseWrites(form, sql)
 	}
-	if !f.state.environmentKnown && f.writesElsewhere(sql, false) && f.preparesElsewhere(sql) {
+	if !f.State.EnvironmentKnown && f.writesElsewhere(sql, false) && f.preparesElsewhere(sql) {
 		return nil
 	}
-	err := f.know()
+	err := f.Know()
 	var refused *wire.ServerError
 	if errors.As(err, &refused) && refused.Code() == mysql.ER_MUST_CHANGE_PASSWORD {
 		return nil // the server itself prepares nothing but the new password
@@ -56,7 +56,7 @@ func (f *statementReader) refuseDynamicSQL(form string, sql []byte) error {
 	if err != nil {
 		return err
 	}
-	text, ok := parser.Literals(sql, f.state.mode)
+	text, ok := parser.Literals(sql, f.State.Mode)
 	if !ok {
 		return errNotRead
 	}
@@ -69,13 +69,13 @@ func (f *statementReader) refuseDynamicSQL(form string, sql []byte) error {
 // refuseBehindRoutines refuses a text of stored programs, whose bodies are the
 // server's own, and of statements behind them that may write to a sequenced table.
 func (f *statementReader) refuseBehindRoutines(sql []byte) error {
-	if err := f.know(); err != nil {
+	if err := f.Know(); err != nil {
 		return err
 	}
 	rest, ok := sql, true
 	for err := error(parser.ErrCompound); ok && errors.Is(err, parser.ErrCompound) && parser.Sniff(rest) == parser.DDL; {
-		if rest, ok = parser.Behind(rest, f.state.mode); ok && len(rest) > 0 {
-			_, err = parser.Split(nil, rest, f.state.mode)
+		if rest, ok = parser.Behind(rest, f.State.Mode); ok && len(rest) > 0 {
+			_, err = parser.Split(nil, rest, f.State.Mode)
 		}
 	}
 	switch {

@@ -5,50 +5,51 @@ import (
 	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // relay passes the backend's answer on as it comes.
 func (x *relayer) relay(as wire.Shape) error {
-	x.sent = true
+	x.Sent = true
 	if x.owner.inTransactionWithout() {
 		return x.relayNumbered(as)
 	}
-	x.startAnswer(as)
+	x.StartAnswer(as)
 	return x.relayRest()
 }
 
 // relayRest passes on what is left of an answer.
 func (x *relayer) relayRest() error {
 	passed := 0
-	for !x.answer.Done() {
-		n := x.answer.Scan(x.back.Unread())
+	for !x.Answer.Done() {
+		n := x.Answer.Scan(x.Wire.Unread())
 		if n > 0 {
-			chunk := x.back.Unread()[:n]
+			chunk := x.Wire.Unread()[:n]
 			passed += n
-			x.back.Bulk = passed > wire.SmallBuffer/2 // as this answer, so the next
+			x.Wire.Bulk = passed > wire.SmallBuffer/2 // as this answer, so the next
 			if err := x.writeFront(chunk); err != nil {
 				return err
 			}
-			x.back.Skip(n)
-			x.out.sequence = x.answer.Sequence + 1
+			x.Wire.Skip(n)
+			x.out.sequence = x.Answer.Sequence + 1
 		}
 		switch {
-		case x.answer.Malformed:
-			return x.answerCut(errMalformedAnswer)
-		case x.answer.InFile && x.answer.Skip == 0:
-			x.answer.InFile = false
+		case x.Answer.Malformed:
+			return x.AnswerCut(backend.ErrMalformedAnswer)
+		case x.Answer.InFile && x.Answer.Skip == 0:
+			x.Answer.InFile = false
 			if err := x.forwardFile(); err != nil {
 				return err
 			}
-		case !x.answer.Done():
-			if err := x.back.Fill(); err != nil {
-				return x.answerCut(err)
+		case !x.Answer.Done():
+			if err := x.Wire.Fill(); err != nil {
+				return x.AnswerCut(err)
 			}
 		}
 	}
-	if x.call.end != nil {
-		x.endAnswer()
+	if x.Call.End != nil {
+		x.EndAnswer()
 	}
 	return nil
 }
@@ -57,8 +58,8 @@ func (x *relayer) relayRest() error {
 // another number of packets than the client's, the answer's numbers are not those
 // that the client awaits.
 func (x *relayer) relayComposed(as wire.Shape) error {
-	x.sent = !x.out.more
-	if err := x.back.Need(wire.HeaderSize); err == nil && x.back.Unread()[wire.HeaderSize-1] != x.out.sequence {
+	x.Sent = !x.out.more
+	if err := x.Wire.Need(wire.HeaderSize); err == nil && x.Wire.Unread()[wire.HeaderSize-1] != x.out.sequence {
 		return x.relayNumbered(as)
 	}
 	if x.out.parts {
@@ -110,7 +111,7 @@ func (x *relayer) leavesProtocol() error {
 	if err := x.forward(); err != nil {
 		return err
 	}
-	if err := x.drop(wire.ShapeSingle); err != nil {
+	if err := x.Drop(wire.ShapeSingle); err != nil {
 		return err
 	}
 	text := "seqgate does not relay the protocols of cloning and group replication; connect to the server itself for them"
@@ -125,18 +126,18 @@ func (x *relayer) setOption() error {
 	if err != nil {
 		return err
 	}
-	if err := x.send(append([]byte{mysql.COM_SET_OPTION}, body...)); err != nil {
+	if err := x.Send(append([]byte{mysql.COM_SET_OPTION}, body...)); err != nil {
 		return err
 	}
-	if err := x.relay(wire.ShapeSingle); err != nil || x.answer.Failed || len(body) < 2 {
+	if err := x.relay(wire.ShapeSingle); err != nil || x.Answer.Failed || len(body) < 2 {
 		return err
 	}
 	const on, off = 0, 1
 	switch binary.LittleEndian.Uint16(body) {
 	case on:
-		x.capabilities |= uint64(mysql.CLIENT_MULTI_STATEMENTS)
+		x.Capabilities |= uint64(mysql.CLIENT_MULTI_STATEMENTS)
 	case off:
-		x.capabilities &^= uint64(mysql.CLIENT_MULTI_STATEMENTS)
+		x.Capabilities &^= uint64(mysql.CLIENT_MULTI_STATEMENTS)
 	}
 	return nil
 }
@@ -165,7 +166,7 @@ func (x *relayer) refuseSilent() error {
 	if _, err := x.takeCommand(); err != nil {
 		return err
 	}
-	if x.mariaDB {
+	if x.MariaDB {
 		x.out.silent = true
 		return nil
 	}

@@ -247,9 +247,10 @@ func between(t *testing.T, capabilities uint64, answer []byte) (s *session, rece
 	srv := new(Server)
 	srv.cfg.Users, srv.pools = []User{}, map[*catalog.Keyspace]*backend.Pool{main: {}}
 	s = newSession(&clientConn{srv: srv, front: wire.NewConn(front), out: sender{sequence: 1}},
-		&serverConn{serverState: serverState{serverSocket: serverSocket{srv: srv, keyspace: main, back: wire.NewConn(back), capabilities: capabilities}}})
+		&serverConn{serverState: serverState{srv: srv, keyspace: main,
+			Session: backend.Session{Wire: wire.NewConn(back), Capabilities: capabilities}}})
 	return s, func() []byte {
-		_, _ = s.front.Close(), s.back.Close()
+		_, _ = s.front.Close(), s.Wire.Close()
 		both.Wait()
 		return all
 	}
@@ -263,14 +264,14 @@ func TestMalformedAnswerEndsTheSession(t *testing.T) {
 		answer []byte
 		want   []byte
 	}{
-		{"first packet", packets(""), packets("\xff\x2b\x07#08S01" + errMalformedAnswer.Message)},
+		{"first packet", packets(""), packets("\xff\x2b\x07#08S01" + backend.ErrMalformedAnswer.Message)},
 		{"in the rows", packets("\x01", definition, row, "\xfe\x00"), packets("\x01", definition, row)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, received := between(t, newEOF, tt.answer)
 			err := s.relay(wire.ShapeResults)
-			if !errors.Is(err, errMalformedAnswer) {
-				t.Fatalf("relay: %v, want %v", err, errMalformedAnswer)
+			if !errors.Is(err, backend.ErrMalformedAnswer) {
+				t.Fatalf("relay: %v, want %v", err, backend.ErrMalformedAnswer)
 			}
 			if s.report(err) == nil {
 				t.Error("the session goes on")

@@ -10,7 +10,7 @@ import (
 func (x *insertRunner) relayReturning(p *plan.Fill, t catalog.TableName) error {
 	err := x.relayComposed(wire.ShapeResults)
 	switch {
-	case err == nil && x.answer.Failed:
+	case err == nil && x.Answer.Failed:
 		x.tellExplicit(p, t, p.OwnRefused())
 	case err == nil && !p.Ignore && !p.Upsert:
 		x.tellExplicit(p, t, plan.OwnStored)
@@ -28,8 +28,8 @@ func (x *insertRunner) settleReturning(p *plan.Fill, t catalog.TableName) error 
 	if err := x.relayReturning(p, t); err != nil {
 		return err
 	}
-	if x.answer.Failed {
-		x.state.restore = x.state.restore || p.Wrap
+	if x.Answer.Failed {
+		x.State.Restore = x.State.Restore || p.Wrap
 		return nil
 	}
 	inserted := uint64(p.First)
@@ -38,12 +38,12 @@ func (x *insertRunner) settleReturning(p *plan.Fill, t catalog.TableName) error 
 	}
 	switch {
 	case inserted != 0:
-		x.state.lastID = inserted
-		x.state.restore = !p.Wrap || p.Ignore || p.Upsert
+		x.State.LastID = inserted
+		x.State.Restore = !p.Wrap || p.Ignore || p.Upsert
 	case p.Wrap:
-		x.state.restore = true
+		x.State.Restore = true
 	default:
-		x.state.lastIDKnown = false // the statement may have set it itself
+		x.State.LastIDKnown = false // the statement may have set it itself
 	}
 	return nil
 }

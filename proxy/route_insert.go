@@ -299,7 +299,7 @@ func (in *shardedInsert) judge() (err error) {
 	if in.fill, err = plan.NewFill(in.stmt, in.binding, s.slots, in.binding.Mode(in.mode)); err != nil {
 		return err
 	}
-	in.fill.FoundRows, in.fill.Keys = s.has(mysql.CLIENT_FOUND_ROWS), keys
+	in.fill.FoundRows, in.fill.Keys = s.Has(mysql.CLIENT_FOUND_ROWS), keys
 	in.fill.Appends = in.fill.AppendsID(in.sql)
 	in.kind, in.effect = s.kindOfFill(&in.fill, in.effect)
 	return nil
@@ -328,8 +328,8 @@ func (r *textRouter) sourcesOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 // wantLastID says what LAST_INSERT_ID() has to give on all connections.
 func (r *textRouter) wantLastID(id uint64) {
 	for _, conn := range r.conns.all {
-		if !conn.state.lastIDKnown || conn.state.lastID != id {
-			conn.state.lastID, conn.state.lastIDKnown, conn.state.restore = id, true, true
+		if !conn.State.LastIDKnown || conn.State.LastID != id {
+			conn.State.LastID, conn.State.LastIDKnown, conn.State.Restore = id, true, true
 		}
 	}
 }

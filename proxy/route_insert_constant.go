@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -45,10 +46,10 @@ func (in *shardedInsert) evaluate() error {
 		query = append(append(append(query, "CAST(("...), c.text...), ") AS BINARY)"...)
 	}
 	query = append(query, " LIMIT 1"...) // whatever sql_select_limit says
-	if err := home.sendText(string(query)); err != nil {
+	if err := home.SendText(string(query)); err != nil {
 		return err
 	}
-	row, err := home.readRow()
+	row, err := home.ReadRow()
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (in *shardedInsert) settleConstants(all []constant, row []byte) error {
 	for _, c := range all {
 		n, null, size := wire.LengthEncoded(row)
 		if size == 0 || uint64(len(row)-size) < n && !null {
-			return errMalformedAnswer
+			return backend.ErrMalformedAnswer
 		}
 		row = row[size:]
 		if null {

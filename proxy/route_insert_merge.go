@@ -15,7 +15,7 @@ import (
 // LAST_INSERT_ID() has to give: what one server would have said of all rows.
 func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 	r := in.r
-	old := r.s.state.lastID
+	old := r.s.State.LastID
 	var all wire.OK
 	var info insertInfo
 	last := -1 // the row that the insert id is of, of those with ids of their own

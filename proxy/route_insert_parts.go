@@ -105,5 +105,5 @@ func (in *shardedInsert) onEachOf(parts []insertPart) onEachOf {
 
 func (in *shardedInsert) send(p *insertPart) error {
 	p.conn.scratch = in.appendText(append(p.conn.packetBuffer(), in.attributes...), p)
-	return p.conn.sendPacket(p.conn.scratch)
+	return p.conn.SendPacket(p.conn.scratch)
 }

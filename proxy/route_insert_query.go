@@ -12,6 +12,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/route"
@@ -56,7 +57,7 @@ func (q *queryRows) collect(query []byte) error {
 			return err
 		}
 	}
-	utf8, err := conns[0].queryRow("SELECT @@character_set_client = 'utf8mb4' LIMIT 1", 1)
+	utf8, err := conns[0].QueryRow("SELECT @@character_set_client = 'utf8mb4' LIMIT 1", 1)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (q *queryRows) read(conns []*executor, p *route.Plan, query []byte) error {
 		plan := p
 		answers := scattered{router: &q.r.shardedConn, conns: conns, how: how, offset: offset, count: count, take: q.take,
 			send: func(i int, conn *executor) error {
-				return conn.sendPart([]byte(string(rune(mysql.COM_QUERY))+conn.noAttributes()), plan.AppendSQL(nil, query, several, q.r.databaseAt(conn.keyspace)))
+				return conn.sendPart([]byte(string(rune(mysql.COM_QUERY))+conn.NoAttributes()), plan.AppendSQL(nil, query, several, q.r.databaseAt(conn.keyspace)))
 			}}
 		err := answers.answer()
 		var number *merge.NumberError
@@ -133,7 +134,7 @@ func (q *queryRows) appendRow(row []byte) error {
 	for i := range q.columns {
 		n, null, size := wire.LengthEncoded(row)
 		if size == 0 || !null && uint64(len(row)-size) < n {
-			return errMalformedAnswer
+			return backend.ErrMalformedAnswer
 		}
 		row = row[size:]
 		if null {
@@ -198,7 +199,7 @@ type fetchedColumn struct {
 func newFetchedColumn(definition []byte) (c fetchedColumn, err error) {
 	const fixed = 12
 	if len(definition) < fixed {
-		return c, errMalformedAnswer
+		return c, backend.ErrMalformedAnswer
 	}
 	d := definition[len(definition)-fixed:]
 	c.charset, c.typ = binary.LittleEndian.Uint16(d), d[6]

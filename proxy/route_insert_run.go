@@ -43,7 +43,7 @@ func (in *shardedInsert) answerFrom(conn *executor) error {
 	}
 	conn.out.composed = true
 	conn.scratch = in.appendText(append(conn.packetBuffer(), in.attributes...), nil)
-	if err := conn.sendPacket(conn.scratch); err != nil {
+	if err := conn.SendPacket(conn.scratch); err != nil {
 		return err
 	}
 	switch in.kind {
@@ -58,8 +58,8 @@ func (in *shardedInsert) answerFrom(conn *executor) error {
 // prepare brings a connection's LAST_INSERT_ID() to where the statement needs it.
 func (in *shardedInsert) prepare(conn *executor) error {
 	conn.left = nil
-	if !conn.state.lastIDKnown {
-		if err := conn.ask(); err != nil {
+	if !conn.State.LastIDKnown {
+		if err := conn.Ask(); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func (in *shardedInsert) runSeveral() error {
 	}
 	if err != nil {
 		for _, conn := range conns {
-			conn.state.restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
+			conn.State.Restore = true // LAST_INSERT_ID(id) may have been evaluated before it failed
 		}
 		return err
 	}

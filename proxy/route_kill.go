@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -17,7 +18,7 @@ const killLimit = 2 * time.Second
 // shardThread is the thread of a shard's connection, as others know it.
 type shardThread struct {
 	conn *executor
-	thread
+	backend.Thread
 }
 
 // killConns ends the connections of a routed session to its servers, or with query
@@ -34,7 +35,7 @@ func (r *shardedConn) killConns(ctx context.Context, query bool) error {
 		asked.Go(func() {
 			db, err := r.s.srv.asking(t.conn.keyspace, t.conn.account.Load())
 			if err == nil {
-				err = t.kill(ctx, db, query)
+				err = killThread(ctx, db, t.Thread, query)
 			}
 			errs[i] = err
 		})
@@ -43,13 +44,13 @@ func (r *shardedConn) killConns(ctx context.Context, query bool) error {
 	frozen := false
 	for i, t := range threads {
 		if query && errors.Is(errs[i], errUnsure) {
-			if t.conn.hasLost(t.id) {
+			if t.conn.HasLost(t.ID) {
 				errs[i] = nil
 			}
 			continue
 		}
 		if number, _, _ := sequence.ServerError(errs[i]); errs[i] != nil && number == 0 {
-			t.conn.cutThread(t.id)
+			t.conn.CutThread(t.ID)
 			frozen, errs[i] = true, nil
 		}
 	}
@@ -66,9 +67,9 @@ func (r *shardedConn) killConns(ctx context.Context, query bool) error {
 // cut ends a session that was killed, and these connections of it.
 func (r *shardedConn) cut(threads []shardThread) {
 	for _, t := range threads {
-		t.conn.cutThread(t.id)
+		t.conn.CutThread(t.ID)
 	}
-	r.s.noteEnd() // which wakes it
+	r.s.NoteEnd() // which wakes it
 }
 
 // threads gives the session's connections.
@@ -78,7 +79,7 @@ func (r *shardedConn) threads() []shardThread {
 	r.conns.mu.Unlock() // before a connection's own lock, under which others take this one: see endGrace
 	var threads []shardThread
 	for _, conn := range all {
-		if t := conn.thread(); t.id != 0 {
+		if t := conn.Thread(); t.ID != 0 {
 			threads = append(threads, shardThread{conn, t})
 		}
 	}
@@ -121,7 +122,7 @@ func (r *shardedConn) hasThread(id uint64, addr string) bool {
 	r.conns.mu.Lock()
 	defer r.conns.mu.Unlock()
 	return slices.ContainsFunc(r.conns.all, func(conn *executor) bool {
-		return uint64(conn.threadID.Load()) == id && conn.keyspace.Backend.Addr == addr
+		return uint64(conn.ThreadID.Load()) == id && conn.keyspace.Backend.Addr == addr
 	})
 }
 

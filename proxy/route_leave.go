@@ -3,6 +3,8 @@ package proxy
 import (
 	"errors"
 	"time"
+
+	"github.com/seqgate/seqgate/proxy/backend"
 )
 
 // clientLeft tells the servers of all connections at once that the client has gone, while the
@@ -14,14 +16,14 @@ func (r *shardedConn) clientLeft(waiting *serverConn) {
 		r.leaving = now
 	}
 	// A part of the shards must not roll back what others commit.
-	if r.committing || r.s.clientMayGoOn(waiting) && now.Sub(r.leaving) < leaveLimit {
+	if r.committing || r.s.clientMayGoOn(waiting) && now.Sub(r.leaving) < backend.LeaveLimit {
 		r.s.startGrace()
 		return
 	}
 	for _, conn := range r.conns.all {
-		conn.halfClose()
-		conn.ends.leaveBy = now.Add(leaveLimit)
-		conn.hurry()
+		conn.HalfClose()
+		conn.Ends.LeaveBy = now.Add(backend.LeaveLimit)
+		conn.Hurry()
 	}
 }
 

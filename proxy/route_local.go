@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/plan"
 )
 
@@ -87,7 +88,7 @@ func (r *sessionRouter) replaceSession(conn *executor, sql []byte, found *parser
 
 // quoteText gives a text as a literal that reads alike in every sql_mode.
 func quoteText(text string) string {
-	if isPlainName(text) && !strings.Contains(text, "'") {
+	if backend.IsPlainName(text) && !strings.Contains(text, "'") {
 		return "'" + text + "'"
 	}
 	return fmt.Sprintf("_utf8mb4 X'%x'", text)
@@ -108,10 +109,10 @@ func (r *sessionRouter) diagnostics(conn *executor, uses parser.SessionUse) (cou
 		return counts{}, nil
 	case r.last == nil && r.counts.known:
 		return r.counts, nil
-	case r.last == nil || r.last.lost:
+	case r.last == nil || r.last.Lost:
 		return counts{}, r.unsupported("ROW_COUNT() and FOUND_ROWS() here", "ask for them right after the statement")
 	}
-	row, err := r.last.queryRow("SELECT CAST(CONVERT(CONCAT(ROW_COUNT()) USING utf8mb4) AS BINARY), CAST(CONVERT(CONCAT(FOUND_ROWS()) USING utf8mb4) AS BINARY) LIMIT 1", 2) // whatever sql_select_limit says
+	row, err := r.last.QueryRow("SELECT CAST(CONVERT(CONCAT(ROW_COUNT()) USING utf8mb4) AS BINARY), CAST(CONVERT(CONCAT(FOUND_ROWS()) USING utf8mb4) AS BINARY) LIMIT 1", 2) // whatever sql_select_limit says
 	if err != nil {
 		return counts{}, err
 	}

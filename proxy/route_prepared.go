@@ -80,7 +80,7 @@ type shardStmt struct {
 
 // alive reports whether the connection is still the one, and the session's.
 func (l *shardStmt) alive() bool {
-	return !l.conn.hasEnded() && l.conn.backend == l.backend && l.conns.find(l.conn.keyspace) == l.conn
+	return !l.conn.HasEnded() && l.conn.Conn == l.backend && l.conns.find(l.conn.keyspace) == l.conn
 }
 
 // preparedCommand handles the commands about prepared statements.
@@ -100,7 +100,7 @@ func (r *statementRouter) preparedCommand(code byte) error {
 		return unlessSilent(silent, malformedPacket())
 	}
 	id := binary.LittleEndian.Uint32(payload[1:])
-	if id == lastPrepared && r.s.mariaDB {
+	if id == lastPrepared && r.s.MariaDB {
 		id = r.prepared.last
 	}
 	st := r.prepared.all[id]
@@ -165,7 +165,7 @@ func (r *statementRouter) resetPrepared(st *routedStmt) error {
 	st.long, st.ahead, st.cursor = nil, nil, nil
 	for i := range st.conns {
 		if l := &st.conns[i]; l.alive() && l.stmt.next == nil {
-			if err := l.conn.resetBackend(l.stmt.id); err != nil {
+			if err := l.conn.ResetBackend(l.stmt.id); err != nil {
 				return err
 			}
 		}

@@ -120,7 +120,7 @@ func (r *statementRouter) executeOnce(conn *executor, text []byte) error {
 		}
 		err = conn.relayComposed(wire.ShapeResults)
 		conn.after(e)
-		return errors.Join(err, conn.sendClose(id))
+		return errors.Join(err, conn.SendClose(id))
 	})
 	if len(r.assigned) > 0 {
 		r.settings.noteVariables(conn, r.assigned)

@@ -19,7 +19,7 @@ func (r *statementRouter) preparedAt(k *catalog.Keyspace, st *routedStmt) (*shar
 		return nil, err
 	}
 	for i := range st.conns {
-		if l := &st.conns[i]; l.conn == conn && l.backend == conn.backend {
+		if l := &st.conns[i]; l.conn == conn && l.backend == conn.Conn {
 			return l, nil
 		}
 	}
@@ -32,7 +32,7 @@ func (r *statementRouter) preparedAt(k *catalog.Keyspace, st *routedStmt) (*shar
 	}
 	own.types = slices.Clone(st.types)
 	st.conns = slices.DeleteFunc(st.conns, func(l shardStmt) bool { return !l.alive() })
-	st.conns = append(st.conns, shardStmt{conn: conn, conns: &r.conns, backend: conn.backend, stmt: own})
+	st.conns = append(st.conns, shardStmt{conn: conn, conns: &r.conns, backend: conn.Conn, stmt: own})
 	return &st.conns[len(st.conns)-1], nil
 }
 

@@ -141,7 +141,7 @@ func (r *statementRouter) readValues(st *routedStmt, payload []byte) error {
 		return malformedExecute()
 	}
 	p := wire.ParamReader{Data: payload, At: header, Room: st.values}
-	named := r.s.has(mysql.CLIENT_QUERY_ATTRIBUTES)
+	named := r.s.Has(mysql.CLIENT_QUERY_ATTRIBUTES)
 	count := uint64(st.params)
 	if named && payload[executeFlags]&countAvailable != 0 {
 		count = p.Number()
@@ -244,7 +244,7 @@ func (r *statementRouter) executeAsText(st *routedStmt, size int) error {
 		r.bound = nil
 		defer func() { r.room = route.Room{} }()
 	}
-	return r.statement(append([]byte{mysql.COM_QUERY}, r.s.noAttributes()...), text)
+	return r.statement(append([]byte{mysql.COM_QUERY}, r.s.NoAttributes()...), text)
 }
 
 // boundText gives the statement's text with the values of an execution as literals.

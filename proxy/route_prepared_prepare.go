@@ -194,8 +194,8 @@ func (r *statementRouter) prepareOn(conn *executor, st *routedStmt) (accepted bo
 	}
 	st.params, st.columns = own.params, own.columns
 	if st.run == asText { // it was of use for its answer only
-		return true, conn.sendClose(own.id)
+		return true, conn.SendClose(own.id)
 	}
-	st.conns = append(st.conns, shardStmt{conn: conn, conns: &r.conns, backend: conn.backend, stmt: own})
+	st.conns = append(st.conns, shardStmt{conn: conn, conns: &r.conns, backend: conn.Conn, stmt: own})
 	return true, nil
 }

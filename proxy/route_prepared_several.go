@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/route"
@@ -102,11 +103,11 @@ func (r *statementRouter) answerAtMost(conns []*executor, st *routedStmt, p *rou
 		}
 		q := scattered{router: &r.shardedConn, conns: conns, how: p.Scatter, offset: offset, count: min(count, most), binary: true, send: func(i int, conn *executor) error {
 			conn.scratch = conn.appendExecute(conn.packetBuffer(), ids[i], 0, nil)
-			return conn.sendPacket(conn.scratch)
+			return conn.SendPacket(conn.scratch)
 		}}
 		err = q.answer()
 		if closing := closeOnce(conns, ids); closing != nil {
-			return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, closing)} // the client has its answer
+			return &backend.LostError{Err: fmt.Errorf("%w: %w", backend.ErrAnswerBegun, closing)} // the client has its answer
 		}
 		var number *merge.NumberError
 		if !errors.As(err, &number) {
@@ -123,18 +124,18 @@ func (r *statementRouter) answerAtMost(conns []*executor, st *routedStmt, p *rou
 func (r *statementRouter) prepareOnce(conns []*executor, text func(conn *executor) []byte) (ids []uint32, err error) {
 	sent := 0
 	for _, conn := range conns {
-		if err = conn.sendPrepare(text(conn)); err != nil {
+		if err = conn.SendPrepare(text(conn)); err != nil {
 			break
 		}
 		sent++
 	}
 	ids = make([]uint32, sent)
 	for i, conn := range conns[:sent] {
-		ok, readErr := conn.readPrepared()
+		ok, readErr := conn.ReadPrepared()
 		if readErr != nil && err == nil {
 			err = readErr
 		}
-		ids[i] = ok.id
+		ids[i] = ok.ID
 	}
 	if err != nil {
 		return nil, errors.Join(err, closeOnce(conns[:sent], ids))
@@ -146,8 +147,8 @@ func (r *statementRouter) prepareOnce(conns []*executor, text func(conn *executo
 func closeOnce(conns []*executor, ids []uint32) error {
 	var errs []error
 	for i, conn := range conns {
-		if ids[i] != 0 && !conn.lost {
-			errs = append(errs, conn.sendClose(ids[i]))
+		if ids[i] != 0 && !conn.Lost {
+			errs = append(errs, conn.SendClose(ids[i]))
 		}
 	}
 	return errors.Join(errs...)

@@ -40,11 +40,11 @@ func (r *statementRouter) prepareSQL(attributes, sql []byte, m parser.Mode) erro
 	if err := r.forgetSQL(src.Name, src.Raw, conn); err != nil {
 		return err
 	}
-	if err := r.passTo(conn, attributes, sql); err != nil || conn.answer.Failed {
+	if err := r.passTo(conn, attributes, sql); err != nil || conn.Answer.Failed {
 		return err
 	}
 	conn.prepared = true // which no other connection has
-	r.prepared.name(src.Name, shardStmt{conn: conn, conns: &r.conns, backend: conn.backend})
+	r.prepared.name(src.Name, shardStmt{conn: conn, conns: &r.conns, backend: conn.Conn})
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (r *statementRouter) forgetSQL(name string, raw []byte, conn *executor) err
 	if !ok || at.conn == conn || !at.alive() {
 		return nil
 	}
-	return errors.Join(at.conn.forgetNamed(name), ignoreRefusal(at.conn.quietly("DEALLOCATE PREPARE "+string(raw))))
+	return errors.Join(at.conn.forgetNamed(name), ignoreRefusal(at.conn.Quietly("DEALLOCATE PREPARE "+string(raw))))
 }
 
 // executeSQL runs SQL's EXECUTE, or DEALLOCATE PREPARE, of a name where its statement is.

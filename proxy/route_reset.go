@@ -17,8 +17,8 @@ func (r *router) changeUser() error {
 // routeTo has a session that has begun anew be routed from a keyspace on, or not at all
 // when that is nil.
 func (s *session) routeTo(whole *catalog.Keyspace, database string) {
-	s.ends.mu.Lock() // who interrupts it looks at the router
-	defer s.ends.mu.Unlock()
+	s.Ends.Mu.Lock() // who interrupts it looks at the router
+	defer s.Ends.Mu.Unlock()
 	if s.router = nil; whole != nil {
 		s.router = newRouter(s, whole, database)
 	}
@@ -32,5 +32,5 @@ func (r *router) beginAnew() {
 	}
 	r.tx, r.settings, r.next = transaction{}, settings{}, nil
 	r.prepared.drop()
-	r.s.applied, r.s.preceded, r.s.locked = 0, false, false
+	r.s.Applied, r.s.Preceded, r.s.locked = 0, false, false
 }

@@ -34,7 +34,7 @@ func (r *sessionRouter) set(attributes, sql []byte, m parser.Mode) error {
 	settled := conn.settled
 	err = r.passTo(conn, attributes, sql)
 	conn.settled = settled // not for what is noted here
-	if err != nil || conn.answer.Failed {
+	if err != nil || conn.Answer.Failed {
 		return err
 	}
 	r.settings.note(conn, stmt.Assignments...)
@@ -42,7 +42,7 @@ func (r *sessionRouter) set(attributes, sql []byte, m parser.Mode) error {
 		r.settings.note(conn, conn.transactionVariables()...)
 	}
 	const autocommit = mysql.SERVER_STATUS_AUTOCOMMIT
-	r.s.answer.Status = r.s.answer.Status&^autocommit | conn.answer.Status&autocommit
+	r.s.Answer.Status = r.s.Answer.Status&^autocommit | conn.Answer.Status&autocommit
 	return nil
 }
 

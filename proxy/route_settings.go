@@ -10,6 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
@@ -91,7 +92,7 @@ func (t *settings) noteOpaque(conn *executor, names []string) error {
 		}
 	}
 	for _, name := range names {
-		if t.held["@"+name].change <= conn.applied {
+		if t.held["@"+name].change <= conn.Applied {
 			t.noteVariables(conn, []string{name})
 		}
 	}
@@ -104,8 +105,8 @@ func (t *settings) settle() error {
 	if conn == nil {
 		return nil
 	}
-	if conn.lost || conn.ends.backEnded.Load() {
-		return &backendError{errors.New("the server ended the connection that had the session's settings")}
+	if conn.Lost || conn.Ends.BackEnded.Load() {
+		return &backend.LostError{Err: errors.New("the server ended the connection that had the session's settings")}
 	}
 	keys := slices.Sorted(maps.Keys(t.changed))
 	for chunk := range slices.Chunk(keys, maxRead) {
@@ -121,7 +122,7 @@ func (t *settings) settle() error {
 		}
 	}
 	t.ahead = nil
-	conn.applied = t.changes
+	conn.Applied = t.changes
 	return nil
 }
 
@@ -145,19 +146,19 @@ func (t *settings) hold(key, text string) error {
 
 // apply brings a connection up to date.
 func (t *settings) apply(conn *executor) error {
-	if conn.applied == t.changes {
+	if conn.Applied == t.changes {
 		return nil
 	}
 	var due []setting
 	readsOtherwise := false
 	for key, s := range t.held {
-		if s.change > conn.applied {
+		if s.change > conn.Applied {
 			due = append(due, s)
 			readsOtherwise = readsOtherwise || key == settingCharsets || key == "sql_mode"
 			if key == catalog.IncrementVariable {
-				conn.forgetIDSettings()
+				conn.ForgetIDSettings()
 			}
-			conn.state.waits = conn.state.waits && key != writeTimeout
+			conn.State.Waits = conn.State.Waits && key != writeTimeout
 		}
 	}
 	slices.SortFunc(due, func(a, b setting) int { return a.change - b.change })
@@ -166,13 +167,13 @@ func (t *settings) apply(conn *executor) error {
 		for size := 0; len(due) > 0 && size < maxScratch; due = due[1:] {
 			texts, size = append(texts, due[0].text), size+len(due[0].text)
 		}
-		if err := conn.quietly("SET " + strings.Join(texts, ", ")); err != nil {
+		if err := conn.Quietly("SET " + strings.Join(texts, ", ")); err != nil {
 			return err
 		}
 	}
-	conn.applied = t.changes
+	conn.Applied = t.changes
 	if readsOtherwise {
-		conn.state.environmentKnown = false
+		conn.State.EnvironmentKnown = false
 	}
 	return nil
 }

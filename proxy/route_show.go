@@ -79,10 +79,10 @@ var warningColumns = []wire.Column{wire.TextColumn("Level", 7),
 func (r *sessionRouter) keepWarnings(conns []*executor) error {
 	var all warnings
 	for _, conn := range conns {
-		if conn.lost {
+		if conn.Lost {
 			continue
 		}
-		of, err := conn.queryRows("SHOW WARNINGS", len(warningColumns))
+		of, err := conn.QueryRows("SHOW WARNINGS", len(warningColumns))
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func (r *sessionRouter) passAny(code byte) error {
 		as = wire.ShapeResults
 	}
 	return r.on(conn, func() error {
-		if err := conn.send(append([]byte{code}, body...)); err != nil {
+		if err := conn.Send(append([]byte{code}, body...)); err != nil {
 			return err
 		}
 		return conn.relay(as)

@@ -83,7 +83,7 @@ func (r *routedState) done() error {
 
 // status gives the flags of an answer that no server made.
 func (r *routedState) status() uint16 {
-	status := r.s.status()
+	status := r.s.Status()
 	if r.inTransaction() {
 		return status | mysql.SERVER_STATUS_IN_TRANS
 	}
@@ -96,7 +96,7 @@ func (r *routedState) inTransaction() bool {
 		return true
 	}
 	for _, conn := range r.conns.all {
-		if conn.hasTransaction() {
+		if conn.HasTransaction() {
 			return true
 		}
 	}
@@ -155,19 +155,19 @@ func (r *routedState) lastIDConn() *executor {
 // knownLastID gives LAST_INSERT_ID() as its owner has it.
 func (r *routedState) knownLastID(owner *executor) (uint64, error) {
 	switch {
-	case owner.state.lastIDKnown:
-		return owner.state.lastID, nil
-	case owner.hasEnded():
+	case owner.State.LastIDKnown:
+		return owner.State.LastID, nil
+	case owner.HasEnded():
 		return 0, errShardLost // another connection has another one
 	}
-	err := owner.knowLastID()
-	return owner.state.lastID, err
+	err := owner.KnowLastID()
+	return owner.State.LastID, err
 }
 
 // ownsLastID makes a connection the owner if a statement on it has changed, or may have
 // changed, LAST_INSERT_ID() from what it was before.
 func (r *routedState) ownsLastID(conn *executor, before uint64) {
-	if !conn.state.lastIDKnown || conn.state.lastID != before {
+	if !conn.State.LastIDKnown || conn.State.LastID != before {
 		r.idConn = conn
 	}
 }
@@ -199,10 +199,10 @@ func (r *routedState) forgetNext() {
 		return
 	}
 	for _, conn := range r.conns.all {
-		if conn.preceded {
+		if conn.Preceded {
 			r.next = nil
 		}
-		conn.preceded = false
+		conn.Preceded = false
 	}
 }
 
@@ -228,21 +228,21 @@ func (r *routedState) lockKeyspace() *catalog.Keyspace {
 
 // on runs something that answers the client from a connection.
 func (r *routedState) on(conn *executor, run func() error) error {
-	conn.boundary, conn.sent = false, false
-	conn.answer.Failed = false
+	conn.Boundary, conn.Sent = false, false
+	conn.Answer.Failed = false
 	r.last = conn
-	lastID := conn.state.lastID
-	conn.answer.Code = 0
+	lastID := conn.State.LastID
+	conn.Answer.Code = 0
 	err := run()
-	conn.boundary = !isConnectionFailure(err)
+	conn.Boundary = !isConnectionFailure(err)
 	r.ownsLastID(conn, lastID)
 	if len(r.assigned) > 0 {
 		r.settings.noteVariables(conn, r.assigned) // also when it failed: up to there they may be set
 		r.assigned = nil
 	}
-	r.s.answer.Failed = conn.answer.Failed
-	if conn.answer.Failed {
-		r.s.noteError(conn.answer.Code)
+	r.s.Answer.Failed = conn.Answer.Failed
+	if conn.Answer.Failed {
+		r.s.noteError(conn.Answer.Code)
 	}
 	return err
 }
@@ -274,7 +274,7 @@ func (r *routedState) resolveVersions(sql []byte, m parser.Mode) []byte {
 	if !parser.HasVersion(sql) {
 		return sql
 	}
-	if resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(r.s.backend.Version)); ok {
+	if resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(r.s.Conn.Version)); ok {
 		return resolved
 	}
 	return sql

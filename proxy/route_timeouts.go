@@ -21,7 +21,7 @@ const (
 func raiseTimeouts(conns []*executor) error {
 	var hasty []*executor
 	for _, conn := range conns {
-		if !conn.state.waits {
+		if !conn.State.Waits {
 			hasty = append(hasty, conn)
 		}
 	}
@@ -29,14 +29,14 @@ func raiseTimeouts(conns []*executor) error {
 		return err
 	}
 	for _, conn := range hasty {
-		conn.state.waits = true
+		conn.State.Waits = true
 	}
 	return nil
 }
 
 // showTimeouts undoes raiseTimeouts before a statement that may look at the variable.
 func (r *sessionRouter) showTimeouts(kind parser.Kind, sql []byte) error {
-	waits := func(conn *executor) bool { return conn.state.waits && !conn.hasEnded() }
+	waits := func(conn *executor) bool { return conn.State.Waits && !conn.HasEnded() }
 	if !slices.ContainsFunc(r.conns.all, waits) || !looksAtTimeouts(kind, sql) {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (r *sessionRouter) showTimeouts(kind parser.Kind, sql []byte) error {
 		return err
 	}
 	for _, conn := range conns {
-		conn.state.waits = false
+		conn.State.Waits = false
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (r *sessionRouter) use(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := conn.changeDatabase(name); err != nil {
+	if err := conn.ChangeDatabase(name); err != nil {
 		return err
 	}
 	if r.keyspace, r.database = k, name; name == k.Database {
@@ -41,7 +41,7 @@ func (r *sessionRouter) use(name string) error {
 func (r *sessionRouter) changedDatabase(name string) error {
 	const trackSchema = 1
 	ok := wire.OK{Status: r.status()}
-	if r.s.has(mysql.CLIENT_SESSION_TRACK) {
+	if r.s.Has(mysql.CLIENT_SESSION_TRACK) {
 		text := wire.AppendText(nil, name)
 		change := wire.AppendText([]byte{trackSchema}, string(text))
 		ok.Status |= mysql.SERVER_SESSION_STATE_CHANGED

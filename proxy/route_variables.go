@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
@@ -45,7 +46,7 @@ func (r *sessionRouter) withSessionVariables(conns []*executor, run func() error
 		return err
 	}
 	if after := errors.Join(r.keepWarnings(conns), everywhere(conns, always(setText(variables, values)))); after != nil {
-		return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, after)} // the client has its answer
+		return &backend.LostError{Err: fmt.Errorf("%w: %w", backend.ErrAnswerBegun, after)} // the client has its answer
 	}
 	return err
 }

@@ -143,7 +143,7 @@ func (d *commandStatement) alterVSchema() error {
 	if err := d.srv.cfg.AlterVSchema(d.ctx, edit); err != nil {
 		return vschemaError(err)
 	}
-	return d.replyOK(wire.OK{Status: d.status()})
+	return d.replyOK(wire.OK{Status: d.Status()})
 }
 
 func (d *commandStatement) mayAlterVSchema() bool {

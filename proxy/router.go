@@ -38,7 +38,7 @@ func (r *router) command(code byte, length int) error {
 	s := r.s
 	switch code {
 	case mysql.COM_QUIT:
-		s.boundary = true
+		s.Boundary = true
 		return io.EOF
 	case mysql.COM_QUERY:
 		return r.takeQuery()
@@ -58,7 +58,7 @@ func (r *router) command(code byte, length int) error {
 		return s.refuseShutdown()
 	case mysql.COM_STMT_PREPARE, mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_SEND_LONG_DATA,
 		mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET, mysql.COM_STMT_FETCH:
-		s.answer.Failed = false
+		s.Answer.Failed = false
 		return r.settle(r.preparedCommand(code))
 	case comResetConnection:
 		return r.reset()
@@ -88,7 +88,7 @@ func (r *router) takeQuery() error {
 	if err != nil {
 		return err
 	}
-	begin := s.textBegin(payload)
+	begin := s.TextBegin(payload)
 	if begin == 0 {
 		s.front.Skip(size)
 		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
@@ -103,7 +103,7 @@ func (r *router) takeQuery() error {
 	if cap(r.text) > maxScratch {
 		defer func() { r.text, r.room = nil, route.Room{} }()
 	}
-	if s.has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(text[begin:]) {
+	if s.Has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(text[begin:]) {
 		return r.queryParts(text[:begin], text[begin:])
 	}
 	return r.query(text[:begin], text[begin:])
@@ -153,13 +153,13 @@ func (r *router) queryParts(attributes, text []byte) error {
 func (r *router) queryPart(attributes, text []byte, span parser.Span) (failed bool, err error) {
 	s := r.s
 	s.out.part, s.out.rest = text[span.Start:span.End], text[span.End:]
-	s.answer.Failed = false
+	s.Answer.Failed = false
 	err = r.query(attributes, s.out.part)
-	return s.answer.Failed, err
+	return s.Answer.Failed, err
 }
 
 // query runs one statement. attributes is what stands before its text in a COM_QUERY.
 func (r *router) query(attributes, sql []byte) error {
-	r.s.answer.Failed = false
+	r.s.Answer.Failed = false
 	return r.settle(r.statement(attributes, sql))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/merge"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -59,7 +60,7 @@ func (q *scattered) ask() error {
 		return err
 	}
 	for i, conn := range q.conns {
-		conn.boundary, conn.sent = false, true
+		conn.Boundary, conn.Sent = false, true
 		if err := q.send(i, conn); err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (q *scattered) end() []byte {
 	if s.out.more {
 		status |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
-	if s.deprecateEOF() {
+	if s.DeprecateEOF() {
 		return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16([]byte{mysql.EOF_HEADER, 0, 0}, status), q.warnings)
 	}
 	return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16([]byte{mysql.EOF_HEADER}, q.warnings), status)
@@ -153,16 +154,16 @@ type shardRows struct {
 // begin reads what stands before the rows. An error packet is a *wire.ServerError.
 func (l *shardRows) begin() error {
 	l.begun = true
-	l.conn.startAnswer(wire.ShapeResults)
+	l.conn.StartAnswer(wire.ShapeResults)
 	payload, err := l.next()
 	if err != nil {
 		return err
 	}
-	if l.conn.answer.Done() {
+	if l.conn.Answer.Done() {
 		return l.fail(fmt.Errorf("the answer to a query of shard %s has no rows", l.conn.keyspace))
 	}
 	count, _, _ := wire.LengthEncoded(payload)
-	for l.conn.answer.Phase == wire.PhaseColumns {
+	for l.conn.Answer.Phase == wire.PhaseColumns {
 		payload, err := l.next()
 		if err != nil {
 			return err
@@ -172,7 +173,7 @@ func (l *shardRows) begin() error {
 	if uint64(len(l.columns)) != count {
 		return l.fail(fmt.Errorf("the answer of shard %s has %d definitions for %d columns", l.conn.keyspace, len(l.columns), count))
 	}
-	if l.conn.answer.Phase == wire.PhaseColumnEOF {
+	if l.conn.Answer.Phase == wire.PhaseColumnEOF {
 		_, err = l.next()
 	}
 	return err
@@ -180,21 +181,21 @@ func (l *shardRows) begin() error {
 
 // next gives the answer's next packet.
 func (l *shardRows) next() ([]byte, error) {
-	l.conn.back.Skip(l.size)
+	l.conn.Wire.Skip(l.size)
 	l.size = 0
-	payload, size, err := l.conn.follow()
+	payload, size, err := l.conn.Follow()
 	if err != nil {
 		return nil, l.fail(err)
 	}
 	l.size = size
-	if l.conn.answer.Failed {
+	if l.conn.Answer.Failed {
 		return nil, &wire.ServerError{Packet: append([]byte(nil), payload...)}
 	}
 	return payload, nil
 }
 
 func (l *shardRows) fail(err error) error {
-	l.failed = &backendError{err}
+	l.failed = &backend.LostError{Err: err}
 	return l.failed
 }
 
@@ -203,11 +204,11 @@ func (l *shardRows) Next() ([]byte, error) {
 	if l.failed != nil {
 		return nil, l.failed
 	}
-	if l.conn.answer.Done() {
+	if l.conn.Answer.Done() {
 		return nil, io.EOF
 	}
 	payload, err := l.next()
-	if err == nil && l.conn.answer.Done() {
+	if err == nil && l.conn.Answer.Done() {
 		l.noteEnd(payload)
 		return nil, io.EOF
 	}
@@ -216,7 +217,7 @@ func (l *shardRows) Next() ([]byte, error) {
 
 // noteEnd takes the number of warnings from the packet that ended the rows.
 func (l *shardRows) noteEnd(payload []byte) {
-	if l.conn.deprecateEOF() {
+	if l.conn.DeprecateEOF() {
 		if ok, valid := wire.ParseOK(payload); valid {
 			l.warnings = ok.Warnings
 		}
@@ -230,22 +231,22 @@ func (l *shardRows) noteEnd(payload []byte) {
 func (l *shardRows) drain() error {
 	if !l.begun && l.failed == nil {
 		l.begun = true
-		l.conn.startAnswer(wire.ShapeResults)
+		l.conn.StartAnswer(wire.ShapeResults)
 	}
-	for l.failed == nil && !l.conn.answer.Done() {
+	for l.failed == nil && !l.conn.Answer.Done() {
 		var refused *wire.ServerError
 		payload, err := l.next()
 		if err != nil && !errors.As(err, &refused) {
 			return err
 		}
-		if l.conn.answer.Done() && err == nil {
+		if l.conn.Answer.Done() && err == nil {
 			l.noteEnd(payload)
 		}
 	}
 	if l.failed == nil {
-		l.conn.back.Skip(l.size)
+		l.conn.Wire.Skip(l.size)
 		l.size = 0
-		l.conn.boundary = true
+		l.conn.Boundary = true
 	}
 	return nil
 }

@@ -115,14 +115,14 @@ func (a *alteration) run() error {
 		return err
 	}
 	ok.AffectedRows = 0
-	ok.Rest = withoutInfo(ok.Rest, a.has(mysql.CLIENT_SESSION_TRACK))
+	ok.Rest = withoutInfo(ok.Rest, a.Has(mysql.CLIENT_SESSION_TRACK))
 	return a.replyOK(ok)
 }
 
 // alterTable runs an ALTER TABLE. last says that nothing else is sent for the
 // client's statement.
 func (a *alteration) alterTable(option string, last bool) (wire.OK, error) {
-	if err := a.sendText("ALTER TABLE " + a.table(0) + option); err != nil {
+	if err := a.SendText("ALTER TABLE " + a.table(0) + option); err != nil {
 		return wire.OK{}, err
 	}
 	if last {

@@ -71,7 +71,7 @@ func (d *commandStatement) create(n newOptions) error {
 		}
 		text = d.createText(n, "")
 	}
-	if err := d.sendText(text); err != nil {
+	if err := d.SendText(text); err != nil {
 		return err
 	}
 	ok, err := d.answerOK()
@@ -82,7 +82,7 @@ func (d *commandStatement) create(n newOptions) error {
 		d.forgetSequence(d.Tables[0])
 	}
 	ok.AffectedRows = 0
-	ok.Rest = withoutInfo(ok.Rest, d.has(mysql.CLIENT_SESSION_TRACK))
+	ok.Rest = withoutInfo(ok.Rest, d.Has(mysql.CLIENT_SESSION_TRACK))
 	return d.replyOK(ok)
 }
 
@@ -175,14 +175,14 @@ func (d *commandStatement) firstFree(t parser.Table) (free int64, err error) {
 
 // judge has the server say whether the client may run a statement, which does not run.
 func (x *commandRunner) judge(text string) error {
-	if err := x.send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
+	if err := x.Send(append([]byte{mysql.COM_STMT_PREPARE}, text...)); err != nil {
 		return err
 	}
-	ok, err := x.readPrepared()
+	ok, err := x.ReadPrepared()
 	if err != nil {
 		return err
 	}
-	return x.sendClose(ok.id)
+	return x.SendClose(ok.ID)
 }
 
 // cacheOf gives the cache of a table: one that keeps nothing reserves single ids.
@@ -245,7 +245,7 @@ func (d *commandStatement) lookPermanent(t parser.Table) (found sequenceTable, e
 	return found, nil
 }
 
-func (d *commandStatement) schemaOf(t parser.Table) string { return cmp.Or(t.Schema, d.state.database) }
+func (d *commandStatement) schemaOf(t parser.Table) string { return cmp.Or(t.Schema, d.State.Database) }
 
 // notSequence is MySQL's error for a table that is something else.
 func (d *commandStatement) notSequence(t parser.Table) error {
@@ -260,7 +260,7 @@ func (d *commandStatement) lookOnly() (found sequenceTable, serverSays, passes b
 	switch {
 	case err != nil || found.ours:
 		return found, false, false, err
-	case d.mariaDB:
+	case d.MariaDB:
 		return found, false, true, nil
 	case found.exists:
 		return found, false, false, d.notSequence(d.Tables[0])
@@ -279,7 +279,7 @@ func (d *commandStatement) planDrop() (func() error, error) {
 		case found.ours:
 			ours++
 			err = d.refuseFilled(t)
-		case found.exists && !d.mariaDB:
+		case found.exists && !d.MariaDB:
 			err = d.notSequence(t)
 		}
 		if err != nil {
@@ -287,10 +287,10 @@ func (d *commandStatement) planDrop() (func() error, error) {
 		}
 		names[i] = d.table(i)
 	}
-	if d.mariaDB && ours == 0 {
+	if d.MariaDB && ours == 0 {
 		return nil, nil
 	}
-	if d.mariaDB && ours < len(d.Tables) {
+	if d.MariaDB && ours < len(d.Tables) {
 		return nil, refuseSequence("DROP SEQUENCE of its own and of the server's sequences at once; drop them in two statements")
 	}
 	text := "DROP TABLE " + strings.Join(names, ", ")
@@ -301,7 +301,7 @@ func (d *commandStatement) planDrop() (func() error, error) {
 }
 
 func (d *commandStatement) drop(text string) error {
-	if err := d.sendText(text); err != nil {
+	if err := d.SendText(text); err != nil {
 		return err
 	}
 	ok, err := d.answerOK()

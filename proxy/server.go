@@ -284,7 +284,7 @@ func (s *Server) run(c, client net.Conn, session *session, release func()) {
 			if session.router != nil {
 				session.router.cutOffConns()
 			}
-			_ = session.back.Close() // after a fault: its locks must not stay
+			_ = session.Wire.Close() // after a fault: its locks must not stay
 		}
 	}()
 	session.watchBoth()

@@ -53,7 +53,7 @@ func (c *serverConn) rememberNamed(name string, st *namedStmt) {
 
 // prepareText gives a PREPARE of the text.
 func (c *serverConn) prepareText(before []byte, name string, text []byte) []byte {
-	return parser.AppendLiteral(fmt.Appendf(before, "PREPARE %s FROM ", name), text, c.state.mode)
+	return parser.AppendLiteral(fmt.Appendf(before, "PREPARE %s FROM ", name), text, c.State.Mode)
 }
 
 // forgetNamed gives up what a client's name stands for.
@@ -71,7 +71,7 @@ func (c *serverConn) forgetNamed(name string) error {
 }
 
 func (c *serverConn) deallocate(server string) error {
-	return ignoreRefusal(c.quietly("DEALLOCATE PREPARE " + server))
+	return ignoreRefusal(c.Quietly("DEALLOCATE PREPARE " + server))
 }
 
 // ownPrepared counts the prepared statements that seqgate answers by itself, of which
@@ -92,7 +92,7 @@ func (c *serverConn) ownPrepared() (n int) {
 // back.
 func (c *serverConn) unknownStatement(id uint32, code byte) error {
 	name := "mysql_stmt_precheck"
-	if c.mariaDB {
+	if c.MariaDB {
 		name = map[byte]string{
 			mysql.COM_STMT_EXECUTE: "mysqld_stmt_execute", comStmtBulkExecute: "mysqld_stmt_bulk_execute",
 			mysql.COM_STMT_RESET: "mysqld_stmt_reset", mysql.COM_STMT_FETCH: "mysqld_stmt_fetch",
@@ -104,10 +104,10 @@ func (c *serverConn) unknownStatement(id uint32, code byte) error {
 
 // closeOwn closes a statement that seqgate has prepared.
 func (c *serverConn) closeOwn(st *statement) error {
-	if err := c.sendClose(st.id); err != nil || st.filled == 0 {
+	if err := c.SendClose(st.id); err != nil || st.filled == 0 {
 		return err
 	}
-	return c.sendClose(st.filled)
+	return c.SendClose(st.filled)
 }
 
 // dropStale forgets at the backend what was sent ahead for an execution of the other statement.
@@ -116,7 +116,7 @@ func (c *serverConn) dropStale(st *statement) error {
 	if st.stale = 0; id == 0 {
 		return nil
 	}
-	return c.resetBackend(id)
+	return c.ResetBackend(id)
 }
 
 // dropLong forgets values that were sent ahead for an execution that was refused.
@@ -125,9 +125,9 @@ func (c *serverConn) dropLong(st *statement) error {
 		return nil
 	}
 	st.long, st.stale = nil, 0
-	err := c.resetBackend(st.id)
+	err := c.ResetBackend(st.id)
 	if st.filled != 0 {
-		err = errors.Join(err, c.resetBackend(st.filled))
+		err = errors.Join(err, c.ResetBackend(st.filled))
 	}
 	return err
 }
@@ -144,13 +144,13 @@ func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop
 	c.remember(st)
 	drop = make(map[int]bool)
 	definitions := 0
-	if !c.has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) || payload[metadataFollows] == wire.DefinitionsFollow {
+	if !c.Has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) || payload[metadataFollows] == wire.DefinitionsFollow {
 		definitions = all
 		for _, i := range own {
 			drop[i] = true
 		}
 	}
-	if st.params == 0 && !c.deprecateEOF() {
+	if st.params == 0 && !c.DeprecateEOF() {
 		drop[definitions] = true // the EOF behind them
 	}
 	return drop
@@ -163,3 +163,17 @@ func (c *serverConn) denial(sql []byte) error { return c.tryPrepare(sql) }
 // hasOwn reports whether something may have been made on a connection that no other can get:
 // what SET has set, and what drivers have prepared, goes to each connection that is used.
 func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
+
+// serverConn is a session on one server: the connection, and what seqgate knows of the
+// session's state there, so that another connection can take its place. What it is made of, each part knowing those before
+// it: serverSocket, serverState; serverConn itself is about the session's statements.
+type serverConn struct {
+	serverState
+
+	stmts             map[uint32]*statement
+	lastStmt          uint32                // the statement that the client prepared last, 0 when that failed
+	prepared          bool                  // there was one that did not
+	localID           uint32                // of the latest statement that seqgate answers by itself
+	named             map[string]*namedStmt // those of SQL's PREPARE, by name
+	clientStatementID uint32                // of a shard's: the id that the client is told of the statement being prepared; 0 for none
+}

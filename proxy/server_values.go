@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -18,7 +19,7 @@ func (c *serverState) readValues(expressions []string) ([]heldValue, error) {
 	for i, e := range expressions {
 		columns[i] = fmt.Sprintf(readValue, e)
 	}
-	if err := c.sendText("SELECT " + strings.Join(columns, ", ") + " LIMIT 1"); err != nil {
+	if err := c.SendText("SELECT " + strings.Join(columns, ", ") + " LIMIT 1"); err != nil {
 		return nil, err
 	}
 	types, row, err := c.readTypedRow()
@@ -31,7 +32,7 @@ func (c *serverState) readValues(expressions []string) ([]heldValue, error) {
 	values := make([]heldValue, len(expressions))
 	for i := range values {
 		if row = values[i].read(types[columnsOfValue*i], row); row == nil {
-			return nil, errMalformedAnswer
+			return nil, backend.ErrMalformedAnswer
 		}
 	}
 	return values, nil
@@ -40,10 +41,10 @@ func (c *serverState) readValues(expressions []string) ([]heldValue, error) {
 // readTypedRow reads the answer to a query of seqgate's own: the types of its columns
 // and its last row.
 func (c *serverState) readTypedRow() (types []columnType, row []byte, err error) {
-	err = c.readOwn(func(definition []byte) error {
+	err = c.ReadOwn(func(definition []byte) error {
 		typ, ok := c.readColumnType(definition)
 		if !ok {
-			return errMalformedAnswer
+			return backend.ErrMalformedAnswer
 		}
 		types = append(types, typ)
 		return nil
@@ -61,7 +62,7 @@ func (c *serverState) readTypedRow() (types []columnType, row []byte, err error)
 // manual; MariaDB may have further type names behind the column's).
 func (c *serverState) readColumnType(b []byte) (t columnType, ok bool) {
 	texts := 6
-	if c.has64(wire.ClientExtendedMetadata) {
+	if c.Has64(wire.ClientExtendedMetadata) {
 		texts++
 	}
 	for range texts {
@@ -122,27 +123,27 @@ func (c *serverState) expressionsOf(key string) []string {
 func (c *serverState) readDefinition() (d shardResult) {
 	e := plan.Effect(plan.ChangesSchema)
 	defer c.after(e)
-	c.startAnswer(wire.ShapeResults)
-	for first := true; !c.answer.Done() || first; first = false {
-		at := c.answer.Phase
-		payload, size, err := c.follow()
+	c.StartAnswer(wire.ShapeResults)
+	for first := true; !c.Answer.Done() || first; first = false {
+		at := c.Answer.Phase
+		payload, size, err := c.Follow()
 		if err != nil {
-			d.err = &backendError{err}
+			d.err = &backend.LostError{Err: err}
 			return d
 		}
 		switch {
-		case c.answer.Failed:
+		case c.Answer.Failed:
 			d.err = &wire.ServerError{Packet: append([]byte(nil), payload...)}
-		case first && c.answer.Done():
+		case first && c.Answer.Done():
 			d.ok, _ = wire.ParseOK(payload)
 			d.ok.Rest = append([]byte(nil), d.ok.Rest...)
 		case at == wire.PhaseColumns:
 			d.columns = append(d.columns, append([]byte(nil), payload...))
-		case at == wire.PhaseRows && !c.answer.Done():
+		case at == wire.PhaseRows && !c.Answer.Done():
 			d.rows = append(d.rows, append([]byte(nil), payload...))
 		}
-		c.back.Skip(size)
+		c.Wire.Skip(size)
 	}
-	c.boundary = true
+	c.Boundary = true
 	return d
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -23,7 +24,8 @@ type session struct {
 // newSession has a client work on a server. The caller fills in where both belong.
 func newSession(client *clientConn, server *serverConn) *session {
 	s := &session{executor: newExecutor(client, server)}
-	server.owner = owningSession{s, server}
+	o := owningSession{s, server}
+	server.owner, server.Host, server.Traced = o, o, server.trace != nil
 	return s
 }
 
@@ -41,7 +43,7 @@ func (s *session) run() error {
 		if err != nil {
 			return err
 		}
-		s.boundary, s.sent = false, false
+		s.Boundary, s.Sent = false, false
 		s.out = sender{sequence: 1}
 		slow := s.srv.settings().SlowStatement
 		if slow > 0 {
@@ -64,7 +66,7 @@ func (s *session) run() error {
 		if err != nil {
 			return err
 		}
-		s.boundary = !s.halfClosed
+		s.Boundary = !s.HalfClosed
 	}
 }
 
@@ -104,7 +106,7 @@ func (s *session) await() (length int, sequence byte, err error) {
 			return 0, 0, s.sayInactive()
 		}
 		switch {
-		case err == nil && !s.ends.backEnded.Load():
+		case err == nil && !s.Ends.BackEnded.Load():
 			s.busy.Store(true)
 			s.quiet.Store(0)
 			s.beforeCommand()
@@ -124,12 +126,12 @@ func (s *session) idle() error {
 	draining := s.srv.draining.Load()
 	hasCome := draining && s.commandHasCome()
 	switch {
-	case s.ends.backEnded.Load() && s.nothingToLose(false):
-		s.lose()
+	case s.Ends.BackEnded.Load() && s.nothingToLose(false):
+		s.Lose()
 		s.lostUnseen = true
-	case s.ends.backEnded.Load():
+	case s.Ends.BackEnded.Load():
 		return s.passServerError()
-	case s.lost && s.killed.Load():
+	case s.Lost && s.killed.Load():
 		return io.EOF
 	}
 	if s.router != nil && s.router.lostOwn() {
@@ -152,14 +154,14 @@ func (s *session) inTransaction() bool {
 	if s.router != nil {
 		return s.router.inTransaction()
 	}
-	return s.answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
+	return s.Answer.Status&mysql.SERVER_STATUS_IN_TRANS != 0
 }
 
 // report answers the command under way with err, and gives the error that ends
 // the session, if it has to end.
 func (s *session) report(err error) error {
 	var front *frontError
-	var lost *backendError
+	var lost *backend.LostError
 	var server *wire.ServerError
 	var order *wire.OrderError
 	switch {
@@ -169,7 +171,7 @@ func (s *session) report(err error) error {
 	case errors.As(err, &order) && !errors.As(err, &lost):
 		s.noteError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)
 		return errors.Join(err, s.replyOutOfOrder(order.Want))
-	case errors.Is(err, errAnswerBegun), errors.Is(err, errLoginFailed):
+	case errors.Is(err, backend.ErrAnswerBegun), errors.Is(err, errLoginFailed):
 		s.noteError(errLost)
 		return err
 	case errors.Is(err, wire.ErrTooLarge):
@@ -201,22 +203,18 @@ func (s *session) report(err error) error {
 		return nil
 	case s.router != nil:
 		return s.router.recover(err)
-	case errors.Is(err, errCommandCut), errors.Is(err, errMalformedAnswer), errors.Is(err, errLastIDLost), !s.nothingToLose(true):
+	case errors.Is(err, errCommandCut), errors.Is(err, backend.ErrMalformedAnswer), errors.Is(err, errLastIDLost), !s.nothingToLose(true):
 		return err
 	}
 	s.loseLastID(s.serverConn)
-	s.lose()
+	s.Lose()
 	return nil
 }
-
-// errAnswerBegun ends a session whose answer was cut in the middle: no error
-// packet can be put there without being taken for a row.
-var errAnswerBegun = errors.New("the server went away in the middle of an answer")
 
 // close ends the client's connection, and the use of the backend's.
 func (s *session) close() error {
 	err := errors.Join(s.endConns(), s.unwatch(), s.front.Close())
-	err = errors.Join(err, s.giveBack())
+	err = errors.Join(err, s.GiveBack())
 	s.front.Release()
 	return err
 }

@@ -60,7 +60,7 @@ func (s *sessionList) logFault(c net.Conn, fault any) {
 // logEnd tells how a session ended: a client that just leaves is no news. k is its keyspace, nil before there is one.
 func (s *sessionList) logEnd(c net.Conn, what string, k *catalog.Keyspace, err error) {
 	level := slog.LevelDebug
-	var lost *backendError
+	var lost *backend.LostError
 	var connect *backend.ConnectError
 	var header *proxyHeaderError
 	if errors.As(err, &header) {

@@ -65,7 +65,7 @@ func (x *textRunner) runParts(attributes, text []byte) (rest []byte, err error) 
 // server's own.
 func (x *textRunner) runBeforeCompound(attributes, text []byte, spans []parser.Span) error {
 	compound := text[spans[len(spans)-1].Start:]
-	if _, err := x.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || x.answer.Failed {
+	if _, err := x.runAll(attributes, text, spans[:len(spans)-1], compound); err != nil || x.Answer.Failed {
 		return err
 	}
 	if err := x.refuseBeside(compound); err != nil {
@@ -76,7 +76,7 @@ func (x *textRunner) runBeforeCompound(attributes, text []byte, spans []parser.S
 	if err := x.before(unseen); err != nil {
 		return err
 	}
-	if err := x.send(append(slices.Clone(attributes), compound...)); err != nil {
+	if err := x.Send(append(slices.Clone(attributes), compound...)); err != nil {
 		return err
 	}
 	err := x.relayPart()
@@ -93,7 +93,7 @@ func (x *textRunner) runAll(attributes, text []byte, spans []parser.Span, rest [
 		if err := x.queryPart(attributes, x.out.part); err != nil {
 			return nil, err
 		}
-		if x.answer.Failed {
+		if x.Answer.Failed {
 			return nil, nil
 		}
 	}
@@ -103,7 +103,7 @@ func (x *textRunner) runAll(attributes, text []byte, spans []parser.Span, rest [
 // queryPart deals with one statement of several. attributes stands before each
 // text.
 func (x *textRunner) queryPart(attributes, sql []byte) error {
-	x.answer.Failed = false
+	x.Answer.Failed = false
 	if parser.MayCall(sql) {
 		p, err := x.planCallsText(sql)
 		if err != nil {
@@ -118,8 +118,8 @@ func (x *textRunner) queryPart(attributes, sql []byte) error {
 
 // split splits a text. The session is asked how it reads only if that matters.
 func (c *serverConn) split(sql []byte) (spans []parser.Span, err error) {
-	if !c.state.environmentKnown {
-		readings := parser.Readings(sql, c.mariaDB)
+	if !c.State.EnvironmentKnown {
+		readings := parser.Readings(sql, c.MariaDB)
 		for i, m := range readings {
 			other, otherErr := parser.Split(nil, sql, m)
 			if i > 0 && (!slices.Equal(other, spans) || !sameReason(otherErr, err)) {
@@ -132,10 +132,10 @@ func (c *serverConn) split(sql []byte) (spans []parser.Span, err error) {
 			return spans, err
 		}
 	}
-	if err := c.know(); err != nil {
+	if err := c.Know(); err != nil {
 		return nil, err
 	}
-	return parser.Split(nil, sql, c.state.mode)
+	return parser.Split(nil, sql, c.State.Mode)
 }
 
 // sameReason reports whether two errors of parser.Split are of one kind.

@@ -72,7 +72,7 @@ func (l *shardConns) find(k *catalog.Keyspace) *executor {
 
 // anyConn gives the home connection, or another one while the home's server is away.
 func (r *shardedConn) anyConn() (*executor, error) {
-	if !r.s.hasEnded() {
+	if !r.s.HasEnded() {
 		if conn, err := r.connectedConn(r.s.keyspace); !isAway(err) {
 			return conn, err
 		}
@@ -88,7 +88,7 @@ func (r *shardedConn) anyConn() (*executor, error) {
 
 // anyShard gives a connection of any shard of a keyspace, the given one if its server is there.
 func (r *shardedConn) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (*executor, error) {
-	if conn := r.conns.find(k); k.Shard == "" || conn != nil && !conn.hasEnded() {
+	if conn := r.conns.find(k); k.Shard == "" || conn != nil && !conn.HasEnded() {
 		if conn, err := get(k); !isAway(err) || k.Shard == "" {
 			return conn, err
 		}
@@ -105,7 +105,7 @@ func (r *shardedConn) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) 
 // firstOf gives the connection of the first keyspace or shard whose server is there. Those that
 // there is a connection to are preferred, once the first has none any more.
 func (r *shardedConn) firstOf(all []*catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (conn *executor, err error) {
-	if first := r.conns.find(all[0]); first != nil && first.hasEnded() {
+	if first := r.conns.find(all[0]); first != nil && first.HasEnded() {
 		slices.SortStableFunc(all, func(a, b *catalog.Keyspace) int { return r.rank(a) - r.rank(b) })
 	}
 	for _, k := range all {
@@ -127,7 +127,7 @@ func isAway(err error) bool {
 
 // rank is 0 of a keyspace or shard that the session has a connection to, else 1.
 func (r *shardedConn) rank(k *catalog.Keyspace) int {
-	if conn := r.conns.find(k); conn != nil && !conn.hasEnded() {
+	if conn := r.conns.find(k); conn != nil && !conn.HasEnded() {
 		return 0
 	}
 	return 1
@@ -151,13 +151,13 @@ func (r *shardedConn) connsOf(shards []*catalog.Keyspace) ([]*executor, error) {
 // connectedConn gives the connection to a shard with the client's settings. One that
 // has ended is replaced, unless something was on it that another would not have.
 func (r *shardedConn) connectedConn(k *catalog.Keyspace) (*executor, error) {
-	if r.s.halfClosed {
+	if r.s.HalfClosed {
 		return nil, errClientLeft
 	}
 	conn := r.conns.find(k)
-	ended := conn != nil && conn.hasEnded()
+	ended := conn != nil && conn.HasEnded()
 	switch {
-	case ended && (conn.hasTransaction() || !r.replaceable(conn)):
+	case ended && (conn.HasTransaction() || !r.replaceable(conn)):
 		return nil, errShardLost
 	case conn == nil:
 		var err error
@@ -165,10 +165,10 @@ func (r *shardedConn) connectedConn(k *catalog.Keyspace) (*executor, error) {
 			return nil, err
 		}
 	case ended:
-		if !conn.lost {
-			conn.lose()
+		if !conn.Lost {
+			conn.Lose()
 		}
-		if err := conn.connected(); err != nil {
+		if err := conn.Connected(); err != nil {
 			return nil, err
 		}
 	}
@@ -200,16 +200,16 @@ func (r *shardedConn) refusesSettings(conn *executor, err error) error {
 	}
 	text := fmt.Sprintf("seqgate could not bring %s to the session's variables: %s", conn.keyspace, refused.Text())
 	err = nil
-	if conn != r.s.executor && !conn.hasTransaction() && r.replaceable(conn) {
+	if conn != r.s.executor && !conn.HasTransaction() && r.replaceable(conn) {
 		r.conns.remove(conn)
-		err = conn.endConn()
+		err = conn.EndConn()
 	}
 	return errors.Join(mysql.NewError(refused.Code(), text), err)
 }
 
 // replaceable reports whether another connection to a connection's server would do as well.
 func (r *shardedConn) replaceable(conn *executor) bool {
-	return !conn.locked && conn != r.settings.ahead && (conn.state.lastIDKnown || conn != r.lastIDConn()) && !conn.hasOwn()
+	return !conn.locked && conn != r.settings.ahead && (conn.State.LastIDKnown || conn != r.lastIDConn()) && !conn.hasOwn()
 }
 
 // open connects to a shard as the client logged in.
@@ -225,38 +225,36 @@ func (r *shardedConn) open(k *catalog.Keyspace) (*executor, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &serverConn{serverState: serverState{serverSocket: serverSocket{
-		srv: s.srv, ctx: s.ctx, log: s.log, trace: s.trace, keyspace: k, client: s.id,
-		back: wire.NewConn(back.Conn), backend: back, login: login, capabilities: s.capabilities, mariaDB: isMariaDB(back.Version),
-		boundary: true, used: true,
-	}}}
-	server.owner = owningSession{s, server}
+	server := &serverConn{serverState: serverState{srv: s.srv, ctx: s.ctx, log: s.log, trace: s.trace, keyspace: k, client: s.id, login: login,
+		Session: backend.Session{Wire: wire.NewConn(back.Conn), Conn: back, Capabilities: s.Capabilities, MariaDB: isMariaDB(back.Version), Boundary: true, Used: true}}}
+	o := owningSession{s, server}
+	server.owner, server.Host, server.Traced = o, o, server.trace != nil
 	conn := newExecutor(s.clientConn, server)
 	conn.noteAccount()
-	conn.threadID.Store(back.ThreadID)
-	conn.answer.Status = back.Status
-	conn.state = sessionState{database: k.Database, databaseKnown: true, lastID: s.state.lastID, lastIDKnown: s.state.lastIDKnown,
-		restore: s.state.lastIDKnown && s.state.lastID != 0}
-	conn.countBack()
-	conn.watchBack()
+	conn.ThreadID.Store(back.ThreadID)
+	conn.Answer.Status = back.Status
+	conn.State = backend.State{Database: k.Database, DatabaseKnown: true, LastID: s.State.LastID, LastIDKnown: s.State.LastIDKnown,
+		Restore: s.State.LastIDKnown && s.State.LastID != 0}
+	conn.CountBack()
+	conn.WatchBack()
 	r.conns.add(conn)
 	return conn, nil
 }
 
 // errShardLost ends a transaction of which a part is lost.
-var errShardLost = &backendError{errors.New("the server of a shard ended the connection within a transaction")}
+var errShardLost = &backend.LostError{Err: errors.New("the server of a shard ended the connection within a transaction")}
 
 // inTransactionWithout reports whether the client is in a transaction of which this
 // connection is no part: its answers tell of it all the same, as drivers leave out a
 // COMMIT by that flag.
 func (s *session) inTransactionWithout(c *serverConn) bool {
-	return s.router != nil && !c.hasTransaction() && s.router.inTransaction()
+	return s.router != nil && !c.HasTransaction() && s.router.inTransaction()
 }
 
 // dropConns ends the use of all connections but the client's own connection.
 func (r *shardedConn) dropConns() error {
-	if owner := r.lastIDConn(); owner != r.s.executor && owner.state.lastIDKnown {
-		r.s.state.lastID, r.s.state.lastIDKnown, r.s.state.restore = owner.state.lastID, true, true
+	if owner := r.lastIDConn(); owner != r.s.executor && owner.State.LastIDKnown {
+		r.s.State.LastID, r.s.State.LastIDKnown, r.s.State.Restore = owner.State.LastID, true, true
 	}
 	r.conns.mu.Lock()
 	all := r.conns.all
@@ -267,7 +265,7 @@ func (r *shardedConn) dropConns() error {
 	var errs []error
 	for _, conn := range all {
 		if conn != r.s.executor {
-			errs = append(errs, conn.endConn())
+			errs = append(errs, conn.EndConn())
 		}
 	}
 	return errors.Join(errs...)
@@ -284,14 +282,14 @@ func (s *session) endConns() error {
 // recover goes on after a shard's connection was lost, which the client has been
 // told: with new ones, unless a transaction was open.
 func (r *shardedConn) recover(err error) error {
-	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.conns.all, (*executor).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, errMalformedAnswer) || errors.Is(err, errLastIDLost) {
+	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.conns.all, (*executor).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, backend.ErrMalformedAnswer) || errors.Is(err, errLastIDLost) {
 		return err
 	}
 	r.s.loseLastID(r.lastIDConn().serverConn)
 	r.dropConns() // of no use any more, whether that goes in order or not
 	r.s.locked = false
-	if !r.s.lost {
-		r.s.lose()
+	if !r.s.Lost {
+		r.s.Lose()
 	}
 	return nil
 }
@@ -301,12 +299,12 @@ func (r *shardedConn) recover(err error) error {
 // it goes on with that.
 func (r *shardedConn) lostOwn() bool {
 	return slices.ContainsFunc(r.conns.all, func(conn *executor) bool {
-		return conn.lost && !conn.hasTransaction() && !r.replaceable(conn)
+		return conn.Lost && !conn.HasTransaction() && !r.replaceable(conn)
 	})
 }
 
 // errOwnLost ends a session of which a part is lost, as on one server.
-var errOwnLost = &backendError{errors.New("a connection that had locks or settings of the session had to be given up")}
+var errOwnLost = &backend.LostError{Err: errors.New("a connection that had locks or settings of the session had to be given up")}
 
 // restorable reports whether another connection to a server would be as the one was.
 func (r *shardedConn) restorable() bool { return r.replaceable(r.s.executor) }
@@ -315,15 +313,15 @@ func (r *shardedConn) restorable() bool { return r.replaceable(r.s.executor) }
 // called from outside of it.
 func (r *shardedConn) interruptConns() {
 	r.conns.others(r.s.executor, func(conn *executor) {
-		conn.ends.mu.Lock()
-		defer conn.ends.mu.Unlock()
-		wire.Interrupt(conn.back.Conn)
+		conn.Ends.Mu.Lock()
+		defer conn.Ends.Mu.Unlock()
+		wire.Interrupt(conn.Wire.Conn)
 	})
 }
 
 // cutOffConns ends all connections from outside of the session.
 func (r *shardedConn) cutOffConns() {
-	r.conns.others(r.s.executor, (*executor).cutOff)
+	r.conns.others(r.s.executor, (*executor).CutOff)
 }
 
 // syncLastInsertID has a connection know the session's LAST_INSERT_ID().
@@ -336,8 +334,8 @@ func (r *shardedConn) syncLastInsertID(conn *executor) error {
 	if err != nil {
 		return err
 	}
-	if !conn.state.lastIDKnown || conn.state.lastID != id {
-		conn.state.lastID, conn.state.lastIDKnown, conn.state.restore = id, true, true
+	if !conn.State.LastIDKnown || conn.State.LastID != id {
+		conn.State.LastID, conn.State.LastIDKnown, conn.State.Restore = id, true, true
 	}
 	return nil
 }
@@ -348,25 +346,25 @@ func (r *shardedConn) enterDatabase(conn *executor) error {
 	if conn.keyspace == r.keyspace && r.database != "" {
 		want = r.database
 	}
-	if !conn.state.databaseKnown {
-		if err := conn.know(); err != nil {
+	if !conn.State.DatabaseKnown {
+		if err := conn.Know(); err != nil {
 			return err
 		}
 	}
-	if conn.state.database == want {
+	if conn.State.Database == want {
 		return nil
 	}
-	return conn.changeDatabase(want)
+	return conn.ChangeDatabase(want)
 }
 
 // precede gives a connection the characteristics of the transaction that it is about to begin:
 // the client's, or one of a single statement.
 func (r *shardedConn) precede(conn *executor, texts []string) error {
 	for _, text := range texts {
-		if err := conn.quietly(text); err != nil {
+		if err := conn.Quietly(text); err != nil {
 			return err
 		}
 	}
-	conn.preceded = len(texts) > 0 && !r.tx.open
+	conn.Preceded = len(texts) > 0 && !r.tx.open
 	return nil
 }

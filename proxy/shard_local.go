@@ -11,10 +11,10 @@ func (r *shardedConn) mode() (parser.Mode, error) {
 			return parser.Mode{}, err
 		}
 	}
-	if err := conn.know(); err != nil {
+	if err := conn.Know(); err != nil {
 		return parser.Mode{}, err
 	}
-	return conn.state.mode, nil
+	return conn.State.Mode, nil
 }
 
 // localConn gives that connection: for locks the one of all sessions' locks; for what the
@@ -34,7 +34,7 @@ func (r *shardedConn) localConn(found *parser.SessionStmt) (*executor, error) {
 
 // leftOn gives the connection that has what the statement before has left.
 func (r *shardedConn) leftOn() (*executor, error) {
-	if r.last.hasEnded() {
+	if r.last.HasEnded() {
 		r.last = nil
 		return nil, errLeftLost()
 	}

@@ -56,7 +56,7 @@ func (s *sessionList) sessionRows(keep func(*session) bool) (all []sessionRow) {
 	defer s.mu.Unlock()
 	for _, session := range s.sessions {
 		if session != nil && keep(session) {
-			all = append(all, sessionRow{uint64(session.id), session.threadID.Load(), session.user, session.account.Load(), hostOf(session.front), session.keyspace,
+			all = append(all, sessionRow{uint64(session.id), session.ThreadID.Load(), session.user, session.account.Load(), hostOf(session.front), session.keyspace,
 				s.isPinned(session)})
 		}
 	}
@@ -67,7 +67,7 @@ func (s *sessionList) sessionRows(keep func(*session) bool) (all []sessionRow) {
 // isPinned reports whether the session's connection is no other's after it. Without a list of users each connection to a
 // server is its client's alone.
 func (s *sessionList) isPinned(session *session) bool {
-	return s.pools == nil || session.unpoolable.Load()
+	return s.pools == nil || session.Unpoolable.Load()
 }
 
 func hostOf(c net.Conn) string {

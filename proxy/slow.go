@@ -31,7 +31,7 @@ type slowLog struct {
 func (s *session) beginSlow() {
 	s.slow.began, s.slow.text = time.Now(), nil
 	for _, conn := range s.allConns() {
-		conn.answer.Rows = 0
+		conn.Answer.Rows = 0
 	}
 }
 
@@ -51,7 +51,7 @@ func (s *session) endSlow(least time.Duration, failed error) {
 	}
 	if took >= least && isStatement(s.lastCommand) {
 		s.log.Warn("slow statement", "user", s.user, "keyspace", s.currentKeyspace(), "shards", s.usedShards(), "duration", took,
-			"rows", s.rowsRead(), "failed", failed != nil || s.answer.Failed, "statement", s.digest())
+			"rows", s.rowsRead(), "failed", failed != nil || s.Answer.Failed, "statement", s.digest())
 	}
 	s.slow.text = nil
 }
@@ -77,9 +77,9 @@ func (x *relayer) digest() string {
 }
 
 func (c *serverState) digestOf(sql []byte) string {
-	modes := parser.Readings(sql, c.mariaDB)
-	if c.state.environmentKnown {
-		modes = []parser.Mode{c.state.mode}
+	modes := parser.Readings(sql, c.MariaDB)
+	if c.State.EnvironmentKnown {
+		modes = []parser.Mode{c.State.Mode}
 	}
 	return string(parser.AppendDigest(nil, sql, modes))
 }
@@ -131,7 +131,7 @@ func (s *session) allConns() []*executor {
 // rowsRead is how many rows the servers sent for the command; those that several shards sent may be fewer for the client.
 func (s *session) rowsRead() (n uint64) {
 	for _, conn := range s.allConns() {
-		n += conn.answer.Rows
+		n += conn.Answer.Rows
 	}
 	return n
 }

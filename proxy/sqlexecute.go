@@ -17,7 +17,7 @@ func (x *textRunner) planExecuteSQL(p textPlan, sql []byte) (textPlan, error) {
 	if len(x.named) == 0 {
 		return p, nil
 	}
-	mode, err := x.readable(sql)
+	mode, err := x.Readable(sql)
 	if err != nil {
 		return p, err
 	}
@@ -46,7 +46,7 @@ func cloneAll(list [][]byte) [][]byte {
 
 // executeNamed executes an INSERT that SQL's PREPARE has prepared.
 func (x *textRunner) executeNamed(attributes []byte, st *namedStmt, using [][]byte) error {
-	if err := x.knowLastID(); err != nil {
+	if err := x.KnowLastID(); err != nil {
 		return err
 	}
 	if err := x.stillBound(&st.statement); err != nil {
@@ -67,7 +67,7 @@ func (x *textRunner) executeNamed(attributes []byte, st *namedStmt, using [][]by
 	if err := x.beforeSQL(&st.statement, &p); err != nil {
 		return err
 	}
-	if err := x.send(appendUsing(append(attributes, "EXECUTE "+name...), using)); err != nil {
+	if err := x.Send(appendUsing(append(attributes, "EXECUTE "+name...), using)); err != nil {
 		return err
 	}
 	return x.settleExecute(&st.statement, &p)
@@ -105,7 +105,7 @@ func (f *filler) openUsing(st *statement, p *plan.Fill, using [][]byte) (all [][
 	if err := f.judgeUsing(slots, p, using); err != nil {
 		return nil, nil, err
 	}
-	strict := p.Binding.Mode(f.state.mode).Strict && !p.Ignore
+	strict := p.Binding.Mode(f.State.Mode).Strict && !p.Ignore
 	for row := range slots {
 		slots[row] = p.Binding.Judge(slots[row], strict)
 		switch slots[row].State {
@@ -124,7 +124,7 @@ func (f *filler) openUsing(st *statement, p *plan.Fill, using [][]byte) (all [][
 // judgeUsing judges those rows whose ids are values of EXECUTE's USING. The session
 // is asked for user variables.
 func (f *filler) judgeUsing(slots []parser.Slot, p *plan.Fill, using [][]byte) error {
-	mode := p.Binding.Mode(f.state.mode)
+	mode := p.Binding.Mode(f.State.Mode)
 	var rows []int
 	var variables [][]byte
 	for row, slot := range slots {
@@ -151,13 +151,13 @@ func (f *filler) judgeUsing(slots []parser.Slot, p *plan.Fill, using [][]byte) e
 // fillUsing takes ids for the open rows and puts them among the values of USING.
 // MySQL takes user variables only, so they are put into some there.
 func (f *filler) fillUsing(st *namedStmt, p *plan.Fill, open func(row int) bool, using [][]byte) ([][]byte, error) {
-	if !f.mariaDB && p.Open > plan.MaxOwnVariables {
+	if !f.MariaDB && p.Open > plan.MaxOwnVariables {
 		return nil, tooManyVariables(p.Binding)
 	}
 	if err := f.takeIDs(p, open, nil); err != nil {
 		return nil, err
 	}
-	if f.mariaDB || p.Open == 0 {
+	if f.MariaDB || p.Open == 0 {
 		return withIDs(st.slots, using, open, func(n, _ int) []byte { return p.AppendValue(nil, n) }), nil
 	}
 	set := []byte("SET ")
@@ -169,7 +169,7 @@ func (f *filler) fillUsing(st *namedStmt, p *plan.Fill, open func(row int) bool,
 		set = p.AppendValue(append(append(set, variable...), " = "...), n)
 		return variable
 	})
-	return using, f.quietly(string(set))
+	return using, f.Quietly(string(set))
 }
 
 func tooManyVariables(b *catalog.Binding) error {
@@ -179,7 +179,7 @@ func tooManyVariables(b *catalog.Binding) error {
 // executeImmediate runs MariaDB's EXECUTE IMMEDIATE of an INSERT, which is in
 // s.insert: the text that is prepared gets the ids.
 func (x *textRunner) executeImmediate(attributes []byte, st *statement, command, text []byte, using [][]byte) error {
-	if err := x.knowLastID(); err != nil {
+	if err := x.KnowLastID(); err != nil {
 		return err
 	}
 	p := st.execution()
@@ -196,7 +196,7 @@ func (x *textRunner) executeImmediate(attributes []byte, st *statement, command,
 	if err := x.beforeSQL(st, &p); err != nil {
 		return err
 	}
-	if err := x.send(append(attributes, command...)); err != nil {
+	if err := x.Send(append(attributes, command...)); err != nil {
 		return err
 	}
 	return x.settleExecute(st, &p)
@@ -229,6 +229,6 @@ func (f *filler) fillImmediate(st *statement, p *plan.Fill, open func(row int) b
 		return dst, true
 	}
 	filled := f.insert.AppendFilled(nil, text, p.Binding.Column, value, f.fillOptions(p))
-	command := parser.AppendLiteral([]byte("EXECUTE IMMEDIATE "), filled, f.state.mode)
+	command := parser.AppendLiteral([]byte("EXECUTE IMMEDIATE "), filled, f.State.Mode)
 	return appendUsing(command, append(kept, using[taken:]...)), nil
 }

@@ -39,7 +39,7 @@ func (x *textRunner) planDynamicSQL(p textPlan, sql []byte) (textPlan, error) {
 	if err := x.refuseDuality(sql); err != nil {
 		return p, err
 	}
-	if !x.mariaDB || !plan.ContainsAnyWord(sql, "immediate", "prepare") {
+	if !x.MariaDB || !plan.ContainsAnyWord(sql, "immediate", "prepare") {
 		return p, unread(x.refuseDynamicSQL(form, sql), sql)
 	}
 	src, text, st, _, err := x.judgePrepare(form, sql, parser.ParseImmediate)
@@ -87,11 +87,11 @@ func (x *textRunner) judgePrepare(form string, sql []byte, read func([]byte, par
 	if err := x.refuseDuality(sql); err != nil {
 		return src, nil, nil, nil, err
 	}
-	if !x.state.environmentKnown && !parser.Plain(sql) && len(x.named) == 0 && bytes.IndexByte(sql, '@') < 0 &&
+	if !x.State.EnvironmentKnown && !parser.Plain(sql) && len(x.named) == 0 && bytes.IndexByte(sql, '@') < 0 &&
 		x.writesElsewhere(sql, false) && x.preparesElsewhere(sql) {
 		return src, nil, nil, nil, nil
 	}
-	mode, err := x.readable(sql)
+	mode, err := x.Readable(sql)
 	if mustChangePassword(err) {
 		return src, nil, nil, nil, nil // the server itself prepares nothing but the new password
 	}
@@ -99,7 +99,7 @@ func (x *textRunner) judgePrepare(form string, sql []byte, read func([]byte, par
 		return src, nil, nil, nil, err
 	}
 	src, ok := read(sql, mode)
-	if x.mariaDB && (ok && !src.IsText && src.Expr == nil || !ok && parser.PreparesInSet(sql)) {
+	if x.MariaDB && (ok && !src.IsText && src.Expr == nil || !ok && parser.PreparesInSet(sql)) {
 		return src, nil, nil, nil, errSourceNotRead
 	}
 	if !ok || !src.IsText && src.Expr == nil {
@@ -153,7 +153,7 @@ func mustChangePassword(err error) bool {
 // readSource evaluates the expression that PREPARE takes its text from. exact says
 // that the server reads the same bytes from a literal.
 func (c *serverConn) readSource(expr []byte) (text []byte, exact bool, err error) {
-	row, err := c.queryRow(fmt.Sprintf("SELECT CAST(CHARSET(%[1]s) AS BINARY), COALESCE(CAST(%[1]s AS BINARY), '') LIMIT 1", expr), 2)
+	row, err := c.QueryRow(fmt.Sprintf("SELECT CAST(CHARSET(%[1]s) AS BINARY), COALESCE(CAST(%[1]s AS BINARY), '') LIMIT 1", expr), 2)
 	if mustChangePassword(err) {
 		return nil, true, nil
 	}
@@ -174,12 +174,12 @@ func (c *serverConn) readSource(expr []byte) (text []byte, exact bool, err error
 // readWide is readSource for a text in a character set of two or four bytes. The server
 // converts it to the client's before it prepares it, which changes nothing of ASCII.
 func (c *serverConn) readWide(expr []byte) (text []byte, exact bool, err error) {
-	row, err := c.queryRow(fmt.Sprintf("SELECT COALESCE(CAST(CONVERT(%s USING utf8mb4) AS BINARY), '') LIMIT 1", expr), 1)
+	row, err := c.QueryRow(fmt.Sprintf("SELECT COALESCE(CAST(CONVERT(%s USING utf8mb4) AS BINARY), '') LIMIT 1", expr), 1)
 	if err != nil {
 		return nil, false, err
 	}
 	text = []byte(row[0])
-	if tables, ok := parser.Writes(nil, text, c.state.mode); !parser.IsASCII(text) && (!ok || slices.ContainsFunc(tables, namedOutsideASCII)) {
+	if tables, ok := parser.Writes(nil, text, c.State.Mode); !parser.IsASCII(text) && (!ok || slices.ContainsFunc(tables, namedOutsideASCII)) {
 		return nil, false, errNotRead // its table may be another one for the server
 	}
 	return text, parser.IsASCII(text), nil
@@ -193,7 +193,7 @@ func (c *serverConn) checkReading(text []byte, exact bool, b *catalog.Binding) e
 	if parser.IsASCII(text) {
 		return nil
 	}
-	row, err := c.queryRow("SELECT CAST(@@character_set_client AS BINARY), CAST(@@character_set_connection AS BINARY) LIMIT 1", 2)
+	row, err := c.QueryRow("SELECT CAST(@@character_set_client AS BINARY), CAST(@@character_set_connection AS BINARY) LIMIT 1", 2)
 	if err != nil {
 		return err
 	}
@@ -212,11 +212,11 @@ func (x *textRunner) prepareNamed(attributes []byte, name string, raw []byte, st
 	if err := x.forgetNamed(name); err != nil {
 		return err
 	}
-	if err := ignoreRefusal(x.quietly("DEALLOCATE PREPARE " + string(raw))); err != nil {
+	if err := ignoreRefusal(x.Quietly("DEALLOCATE PREPARE " + string(raw))); err != nil {
 		return err
 	}
 	if st.twin {
-		if err := x.quietly(string(x.prepareText(nil, st.server, text))); err != nil {
+		if err := x.Quietly(string(x.prepareText(nil, st.server, text))); err != nil {
 			return err
 		}
 		text = filled
@@ -225,15 +225,15 @@ func (x *textRunner) prepareNamed(attributes []byte, name string, raw []byte, st
 	if st.twin {
 		last = st.filledName()
 	}
-	if err := x.send(x.prepareText(attributes, last, text)); err != nil {
+	if err := x.Send(x.prepareText(attributes, last, text)); err != nil {
 		return err
 	}
 	err := x.relayComposed(wire.ShapeResults)
-	if err == nil && x.answer.Failed && st.twin {
+	if err == nil && x.Answer.Failed && st.twin {
 		x.out.silent = true // the client has its answer
-		return x.quietly("DEALLOCATE PREPARE " + st.server)
+		return x.Quietly("DEALLOCATE PREPARE " + st.server)
 	}
-	if err != nil || x.answer.Failed {
+	if err != nil || x.Answer.Failed {
 		return err
 	}
 	x.settled = true
@@ -247,11 +247,11 @@ func (x *textRunner) prepareOther(attributes []byte, name string, st *statement,
 	if err := x.forgetNamed(name); err != nil {
 		return err
 	}
-	if err := x.send(append(attributes, command...)); err != nil {
+	if err := x.Send(append(attributes, command...)); err != nil {
 		return err
 	}
 	err := x.relayComposed(wire.ShapeResults)
-	if err == nil && !x.answer.Failed && st != nil && st.writes {
+	if err == nil && !x.Answer.Failed && st != nil && st.writes {
 		x.rememberNamed(name, &namedStmt{statement: *st})
 	}
 	return err
@@ -271,7 +271,7 @@ func (x *textRunner) planDeallocate(p textPlan, sql []byte) (textPlan, error) {
 	if len(x.named) == 0 {
 		return p, nil
 	}
-	mode, err := x.readable(sql)
+	mode, err := x.Readable(sql)
 	if err != nil {
 		return p, err
 	}
@@ -302,7 +302,7 @@ func (x *textRunner) deallocateNamed(attributes []byte, name string, st *namedSt
 			return err
 		}
 	}
-	if err := x.send(append(attributes, "DEALLOCATE PREPARE "+st.server...)); err != nil {
+	if err := x.Send(append(attributes, "DEALLOCATE PREPARE "+st.server...)); err != nil {
 		return err
 	}
 	return x.relayComposed(wire.ShapeResults)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -22,45 +23,45 @@ func (f *statementReader) packetBuffer() []byte { return append(f.scratch[:0], 0
 // followSingle reads an answer of one packet. Reports of progress that come before
 // it are passed on.
 func (f *statementReader) followSingle() (payload []byte, size int, err error) {
-	f.startAnswer(wire.ShapeSingle)
+	f.StartAnswer(wire.ShapeSingle)
 	for {
-		payload, size, err = f.follow()
+		payload, size, err = f.Follow()
 		if err != nil {
-			return nil, 0, &backendError{err}
+			return nil, 0, &backend.LostError{Err: err}
 		}
-		if f.answer.Done() {
+		if f.Answer.Done() {
 			return payload, size, nil
 		}
 		if err := f.owner.reply(payload); err != nil {
 			return nil, 0, err
 		}
-		f.back.Skip(size)
+		f.Wire.Skip(size)
 	}
 }
 
 // sendPart sends one statement of several as it is.
 func (f *statementReader) sendPart(attributes, sql []byte) error {
 	if isLong(sql) {
-		return f.sendLong(attributes, sql)
+		return f.SendLong(attributes, sql)
 	}
 	f.scratch = append(append(f.packetBuffer(), attributes...), sql...)
-	return f.sendPacket(f.scratch)
+	return f.SendPacket(f.scratch)
 }
 
 // before prepares the backend session for a statement with this effect.
 func (f *statementReader) before(e plan.Effect) error {
 	f.owner.noteKnown()
 	switch {
-	case e&plan.MayLook == 0 || !f.state.restore:
+	case e&plan.MayLook == 0 || !f.State.Restore:
 		return nil
 	case e&plan.ReadsRowCount != 0: // prepared; in a text withLeft has put it in its place
-		row, err := f.queryRow("SELECT "+bytesOf("ROW_COUNT()")+" LIMIT 1", 1)
+		row, err := f.QueryRow("SELECT "+bytesOf("ROW_COUNT()")+" LIMIT 1", 1)
 		if err != nil {
 			return err
 		}
 		if row[0] == "-1" {
-			return f.restoreBy("SELECT")
+			return f.RestoreBy("SELECT")
 		}
 	}
-	return f.restoreLastID()
+	return f.RestoreLastID()
 }

@@ -32,7 +32,7 @@ type statistics struct {
 func (s *session) beginStatistics() {
 	t := &s.statistics
 	t.began, t.kind, t.class, t.code = time.Now(), meter.None, meter.NoError, 0
-	s.answer.Fails = 0
+	s.Answer.Fails = 0
 	if s.router != nil {
 		t.several = s.router.several
 	}
@@ -44,8 +44,8 @@ func (s *session) endStatistics() {
 	if t.kind == meter.None || t.stripe == nil {
 		return
 	}
-	if s.router == nil && s.answer.Fails > 0 {
-		t.class = meter.ClassOf(s.answer.Code)
+	if s.router == nil && s.Answer.Fails > 0 {
+		t.class = meter.ClassOf(s.Answer.Code)
 	}
 	t.stripe.Command(t.kind, time.Since(t.began), t.class, s.routeTaken())
 }
@@ -178,16 +178,16 @@ func (c *clientConn) countFront() {
 // uncountBacks is uncountBack of the session and its connections, after a fault.
 func (s *session) uncountBacks() {
 	if s.router != nil {
-		s.router.conns.others(s.executor, (*executor).uncountBack)
+		s.router.conns.others(s.executor, (*executor).UncountBack)
 	}
-	s.uncountBack()
+	s.UncountBack()
 }
 
 // refusalOf says why a client was not let in, by the error of that.
 func refusalOf(err error) meter.Refusal {
 	var header *proxyHeaderError
 	var connect *backend.ConnectError
-	var lost *backendError
+	var lost *backend.LostError
 	var own *mysql.MyError
 	var relayed *handshake.Refused
 	var front *frontError

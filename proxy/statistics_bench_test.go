@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -13,11 +14,11 @@ import (
 func BenchmarkTally(b *testing.B) {
 	m, server := meter.New(), meter.NewBackend()
 	newSession := func(id uint32) *session {
-		s := newSession(&clientConn{id: id, front: &wire.Conn{}}, &serverConn{serverState: serverState{serverSocket: serverSocket{back: &wire.Conn{}}}})
+		s := newSession(&clientConn{id: id, front: &wire.Conn{}}, &serverConn{serverState: serverState{Session: backend.Session{Wire: &wire.Conn{}}}})
 		s.statistics.stripe = m.Stripe(id)
 		s.front.BytesRead, s.front.BytesWritten = s.statistics.stripe.Bytes()
 		stripe := server.Stripe(id)
-		s.back.BytesRead, s.back.BytesWritten, s.back.Queries = &stripe.In, &stripe.Out, &stripe.Queries
+		s.Wire.BytesRead, s.Wire.BytesWritten, s.Wire.Queries = &stripe.In, &stripe.Out, &stripe.Queries
 		return s
 	}
 	statement := func(s *session) {
@@ -25,9 +26,9 @@ func BenchmarkTally(b *testing.B) {
 		s.beginStatistics()
 		s.noteCommand(3)
 		s.noteKind(kindOf(parser.Select))
-		s.back.Wrote(40)
-		s.back.Queries.Add(1)
-		s.back.BytesRead.Add(80)
+		s.Wire.Wrote(40)
+		s.Wire.Queries.Add(1)
+		s.Wire.BytesRead.Add(80)
 		s.front.Wrote(80)
 		s.endStatistics()
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -65,7 +66,7 @@ func (x *executor) preparePacket(payload []byte, size int) (st *statement, err e
 	switch {
 	case err != nil || st.next != nil:
 	case st.calls != nil:
-		err = x.send(append([]byte{mysql.COM_STMT_PREPARE}, st.calls.text...))
+		err = x.Send(append([]byte{mysql.COM_STMT_PREPARE}, st.calls.text...))
 	default:
 		err = x.sendResolved(payload, size, resolved)
 	}
@@ -106,7 +107,7 @@ func (f *filler) parameterText(sql []byte, p *plan.Fill) []byte {
 // prepareTwice sends the second text behind the first, which is under way. It reports
 // whether the first was accepted.
 func (x *executor) prepareTwice(st *statement, filled []byte) (prepared bool, err error) {
-	if err := x.send(append([]byte{mysql.COM_STMT_PREPARE}, filled...)); err != nil {
+	if err := x.Send(append([]byte{mysql.COM_STMT_PREPARE}, filled...)); err != nil {
 		return false, err
 	}
 	prepared, err = x.relayPrepare(st)
@@ -114,7 +115,7 @@ func (x *executor) prepareTwice(st *statement, filled []byte) (prepared bool, er
 		return false, err
 	}
 	x.out.silent = true
-	second, err := x.readPrepared()
+	second, err := x.ReadPrepared()
 	var refused *wire.ServerError
 	switch {
 	case errors.As(err, &refused):
@@ -122,9 +123,9 @@ func (x *executor) prepareTwice(st *statement, filled []byte) (prepared bool, er
 	case err != nil:
 		return prepared, err
 	case !prepared:
-		return false, x.sendClose(second.id)
+		return false, x.SendClose(second.ID)
 	}
-	st.filled = second.id
+	st.filled = second.ID
 	return true, nil
 }
 
@@ -135,43 +136,25 @@ func (x *executor) relayPrepare(st *statement) (bool, error) {
 	if st.calls != nil {
 		return x.relayPrepareCalls(st)
 	}
-	x.startAnswer(wire.ShapePrepare)
-	if err := x.back.Need(wire.HeaderSize); err != nil {
-		return false, x.answerCut(err)
+	x.StartAnswer(wire.ShapePrepare)
+	if err := x.Wire.Need(wire.HeaderSize); err != nil {
+		return false, x.AnswerCut(err)
 	}
-	payload, _, _, err := x.back.Packet(maxStatement)
+	payload, _, _, err := x.Wire.Packet(backend.MaxStatement)
 	if err != nil {
-		return false, x.answerCut(err)
+		return false, x.AnswerCut(err)
 	}
-	ok, prepared := parsePrepared(payload)
+	ok, prepared := backend.ParsePrepared(payload)
 	if prepared {
-		x.notePrepared(ok.id)
-		x.keepKind(ok.id)
-		st.id, st.params, st.columns = ok.id, ok.params, ok.columns
-		binary.LittleEndian.PutUint32(payload[1:], x.toldID(ok.id))
+		x.notePrepared(ok.ID)
+		x.keepKind(ok.ID)
+		st.id, st.params, st.columns = ok.ID, ok.Params, ok.Columns
+		binary.LittleEndian.PutUint32(payload[1:], x.toldID(ok.ID))
 	}
 	if prepared && (st.effect != 0 || st.writes) {
 		x.remember(st)
 	}
 	return prepared, x.relayRest()
-}
-
-// preparedOK is the fixed part of a COM_STMT_PREPARE_OK.
-type preparedOK struct {
-	id              uint32
-	columns, params int
-}
-
-// parsePrepared reads the first packet of the answer to a COM_STMT_PREPARE. It reports
-// false for an error packet.
-func parsePrepared(payload []byte) (ok preparedOK, accepted bool) {
-	if wire.First(payload) != mysql.OK_HEADER || len(payload) < 9 {
-		return ok, false
-	}
-	ok.id = binary.LittleEndian.Uint32(payload[1:])
-	ok.columns = int(binary.LittleEndian.Uint16(payload[5:]))
-	ok.params = int(binary.LittleEndian.Uint16(payload[7:]))
-	return ok, true
 }
 
 // lastPrepared stands for the statement prepared last, in MariaDB's protocol
@@ -228,7 +211,7 @@ func (x *executor) passLongData(st *statement, payload []byte, size int) error {
 	}
 	binary.LittleEndian.PutUint32(body[1:], st.filled)
 	binary.LittleEndian.PutUint16(body[5:], st.filledIndex(index))
-	return x.send(body)
+	return x.Send(body)
 }
 
 func (st *statement) noteLong(index uint16) {
@@ -270,7 +253,7 @@ func (x *executor) closeStmt() error {
 	}
 	delete(x.stmts, st.id)
 	if st.filled != 0 {
-		return x.sendClose(st.filled)
+		return x.SendClose(st.filled)
 	}
 	return nil
 }
@@ -286,7 +269,7 @@ func (x *executor) resetStmt() error {
 	}
 	if st != nil && st.next != nil {
 		x.front.Skip(size)
-		return x.replyOK(wire.OK{Status: x.status()})
+		return x.replyOK(wire.OK{Status: x.Status()})
 	}
 	err = x.passPacket(payload, size)
 	x.front.Skip(size)
@@ -301,7 +284,7 @@ func (x *executor) resetStmt() error {
 		return nil
 	}
 	x.out.silent = true
-	return x.resetBackend(st.filled)
+	return x.ResetBackend(st.filled)
 }
 
 // prepareQuietly prepares a statement that the client has prepared before, on another
@@ -319,14 +302,14 @@ func (x *executor) prepareQuietly(text []byte) (*statement, error) {
 	if st.calls != nil {
 		text, own = st.calls.text, len(st.calls.own())
 	}
-	ok, err := x.prepareBackend(text)
+	ok, err := x.PrepareBackend(text)
 	if err != nil {
 		return nil, err
 	}
-	st.id, st.params, st.columns = ok.id, ok.params-own, ok.columns
+	st.id, st.params, st.columns = ok.ID, ok.Params-own, ok.Columns
 	if filled != nil {
-		ok, err = x.prepareBackend(filled)
-		st.filled = ok.id
+		ok, err = x.PrepareBackend(filled)
+		st.filled = ok.ID
 	}
 	return st, ignoreRefusal(err) // of the second: its execution tells
 }
@@ -334,15 +317,15 @@ func (x *executor) prepareQuietly(text []byte) (*statement, error) {
 // prepareAsIs prepares a statement of which the server runs none of the executions,
 // and answers the client. own is nil when it was not accepted.
 func (x *executor) prepareAsIs(payload []byte) (own *statement, err error) {
-	if err := x.send(payload); err != nil {
+	if err := x.Send(payload); err != nil {
 		return nil, err
 	}
-	if ok, accepted, err := x.peekPrepared(); err != nil || accepted && ok.columns > 0 {
+	if ok, accepted, err := x.PeekPrepared(); err != nil || accepted && ok.Columns > 0 {
 		if err == nil {
-			err = x.drop(wire.ShapePrepare)
+			err = x.Drop(wire.ShapePrepare)
 		}
 		if err == nil {
-			err = x.sendClose(ok.id)
+			err = x.SendClose(ok.ID)
 		}
 		if err == nil {
 			err = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,

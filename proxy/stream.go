@@ -22,13 +22,13 @@ func (x *relayer) stream() error {
 		return err
 	}
 	x.busy.Store(false) // a server that drains does not wait for the end of a log
-	defer x.leaveUnnoticed()()
+	defer x.LeaveUnnoticed()()
 	gone := make(chan error, 1)
 	go func() { gone <- x.passAcks() }()
 	err := x.relay(wire.ShapeStream)
 	x.front.Halt()
 	goneErr := <-gone
-	if err := errors.Join(x.front.Resume(), x.back.Resume()); err != nil {
+	if err := errors.Join(x.front.Resume(), x.Wire.Resume()); err != nil {
 		return &frontError{err}
 	}
 	if errors.Is(err, wire.ErrInterrupted) {
@@ -53,18 +53,18 @@ func (x *relayer) passAcks() error {
 			err = x.front.Need(wire.HeaderSize + length)
 		}
 		if err != nil {
-			x.back.Halt()
+			x.Wire.Halt()
 			return err
 		}
 		ack := x.front.Unread()[:wire.HeaderSize+length]
 		if ack[wire.HeaderSize] != semiSyncAck {
 			return nil
 		}
-		if _, err := x.back.Write(ack); err != nil {
+		if _, err := x.Wire.Write(ack); err != nil {
 			return nil // reading from the server tells
 		}
 		x.front.Skip(len(ack))
 	}
-	x.back.Halt()
+	x.Wire.Halt()
 	return errShutdown()
 }

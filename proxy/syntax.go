@@ -108,11 +108,11 @@ func (c *serverConn) syntaxError(err error, sql []byte) error {
 // tryPrepare prepares a text at the server and gives it up again. The error is the
 // server's, or one of the connection.
 func (c *serverConn) tryPrepare(sql []byte) error {
-	status := c.answer.Status
-	ok, err := c.prepareBackend(sql)
-	c.answer.Status = status
+	status := c.Answer.Status
+	ok, err := c.PrepareBackend(sql)
+	c.Answer.Status = status
 	if err == nil {
-		err = c.sendClose(ok.id)
+		err = c.SendClose(ok.ID)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func (f *idTaker) takeEach(p *plan.Fill, open func(row int) bool, params []wire.
 	if p.Binding.Form != 0 {
 		return f.takeTexts(p)
 	}
-	if f.state.ids.forced != 0 || p.Forced != 0 {
+	if f.State.IDs.Forced != 0 || p.Forced != 0 {
 		return f.takeForced(p)
 	}
 	if err := f.spread(p); err != nil {

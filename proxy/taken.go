@@ -238,7 +238,7 @@ func (f *insertWriter) sendAgain(p *plan.Fill) error {
 		at = begin + len(old.AppendOpen(nil, n))
 	}
 	f.scratch = append(f.scratch, body[at:]...)
-	return f.sendPacket(f.scratch)
+	return f.SendPacket(f.scratch)
 }
 
 // executeAgain sends the COM_STMT_EXECUTE in s.scratch with other ids, which are
@@ -247,10 +247,10 @@ func (f *insertWriter) executeAgain(p *plan.Fill) error {
 	const header = 10
 	r := wire.ParamReader{Data: f.scratch[wire.HeaderSize:], At: header}
 	count := uint64(p.SentParams)
-	if f.has(mysql.CLIENT_QUERY_ATTRIBUTES) {
+	if f.Has(mysql.CLIENT_QUERY_ATTRIBUTES) {
 		count = r.Number()
 	}
-	params := r.ReadParams(count, f.has(mysql.CLIENT_QUERY_ATTRIBUTES), nil, nil)
+	params := r.ReadParams(count, f.Has(mysql.CLIENT_QUERY_ATTRIBUTES), nil, nil)
 	if r.Bad {
 		return malformedExecute()
 	}
@@ -260,5 +260,5 @@ func (f *insertWriter) executeAgain(p *plan.Fill) error {
 		}
 		binary.LittleEndian.PutUint64(params[i].Value, uint64(p.ID(n)))
 	}
-	return f.sendPacket(f.scratch)
+	return f.SendPacket(f.scratch)
 }

@@ -74,8 +74,8 @@ func (x *insertRunner) answerTicket(p *plan.Fill) error {
 	if err != nil {
 		return err
 	}
-	x.state.lastID, x.state.lastIDKnown, x.state.restore = uint64(id), true, true
-	ok := wire.OK{AffectedRows: 1, InsertID: uint64(id), Status: x.status()}
+	x.State.LastID, x.State.LastIDKnown, x.State.Restore = uint64(id), true, true
+	ok := wire.OK{AffectedRows: 1, InsertID: uint64(id), Status: x.Status()}
 	if p.Replace {
 		ok.AffectedRows = 2
 	}
@@ -101,7 +101,7 @@ var lastIDQuery = []byte("SELECT LAST_INSERT_ID()")
 // asksLastID reports whether a text is just SELECT LAST_INSERT_ID(), and the answer
 // known here and not to the backend.
 func (f *insertPlanner) asksLastID(sql []byte) bool {
-	if !f.state.restore || !f.state.lastIDKnown {
+	if !f.State.Restore || !f.State.LastIDKnown {
 		return false
 	}
 	sql = bytes.TrimRight(parser.TrimEnd(sql), "; \n")
@@ -120,5 +120,5 @@ func (x *insertRunner) planLastID(p textPlan, sql []byte) textPlan {
 func (x *insertRunner) answerLastID(name string) error {
 	column := wire.IntegerColumn(name)
 	column.Unsigned, column.Length = true, 21
-	return x.replyRows([]wire.Column{column}, [][]string{{strconv.FormatUint(x.state.lastID, 10)}})
+	return x.replyRows([]wire.Column{column}, [][]string{{strconv.FormatUint(x.State.LastID, 10)}})
 }

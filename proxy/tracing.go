@@ -11,6 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -25,34 +26,11 @@ type tracing struct {
 	operation, keyspace, text string // of the statement when it began; text is without values
 }
 
-// call is a connection's span of a command that its server runs, or of several that are sent at once. The zero value is that of none.
-type call struct {
-	end      endSpan
-	rows     uint64 // that the answers had when it began
-	ahead    int    // how many answers come before that to the latest command
-	answered bool   // an answer is being read, or was
-}
-
 func newTracing(tracer Tracer) *tracing {
 	if tracer == nil {
 		return nil
 	}
 	return &tracing{tracer: tracer}
-}
-
-// spanContext is what is done for the statement under way is done in.
-func (c *serverSocket) spanContext() context.Context {
-	if c.trace == nil || c.trace.ctx == nil {
-		return c.ctx
-	}
-	return c.trace.ctx
-}
-
-// noteIDs notes that the statement under way got n ids.
-func (c *serverSocket) noteIDs(n int64) {
-	if c.trace != nil {
-		c.trace.ids += n
-	}
 }
 
 // beginStatement begins the span of a command that is a statement, whose first packet has this length. What the client
@@ -74,7 +52,7 @@ func (s *session) beginStatement(code byte, length int) error {
 	}
 	t.ids = 0
 	for _, conn := range s.allConns() {
-		conn.answer.Rows = 0
+		conn.Answer.Rows = 0
 	}
 	t.operation, t.keyspace = operation(kind), s.currentKeyspace()
 	t.ctx, t.end = t.tracer.Start(ctx, "server", spanName(t.operation, t.keyspace))
@@ -88,7 +66,7 @@ func (s *session) beginStatement(code byte, length int) error {
 func (s *session) statementOf(code byte, payload []byte) (sql []byte, kind meter.Kind) {
 	switch code {
 	case mysql.COM_QUERY:
-		if begin := s.textBegin(payload); begin > 0 {
+		if begin := s.TextBegin(payload); begin > 0 {
 			sql = payload[begin:]
 		}
 		return sql, kindOf(parser.Sniff(sql))
@@ -185,8 +163,8 @@ func (s *session) endStatement(err error) {
 
 // toldCode is the number of the error that the client was told; 0 for none.
 func (s *session) toldCode() uint16 {
-	if s.router == nil && s.answer.Fails > 0 {
-		return s.answer.Code
+	if s.router == nil && s.Answer.Fails > 0 {
+		return s.Answer.Code
 	}
 	return s.statistics.code
 }
@@ -195,9 +173,9 @@ func (s *session) toldCode() uint16 {
 func (s *session) toldRows() uint64 {
 	switch r := s.router; {
 	case r == nil:
-		return s.answer.Rows
+		return s.Answer.Rows
 	case r.last != nil:
-		return r.last.answer.Rows
+		return r.last.Answer.Rows
 	default:
 		return r.counts.found
 	}
@@ -206,48 +184,25 @@ func (s *session) toldRows() uint64 {
 // endCalls ends the calls of all connections that have not come to their ends.
 func (s *session) endCalls(err error) {
 	for _, conn := range s.allConns() {
-		if conn.call.end != nil {
-			conn.endCall(err)
+		if conn.Call.End != nil {
+			conn.EndCall(err)
 		}
 	}
 }
 
-// beginCall begins the span of a command that is about to be sent to the server, for a statement.
-func (c *serverSocket) beginCall() {
-	if c.trace.end == nil || c.call.end != nil && !c.call.answered {
-		return // a part of the same command
+// beginCall begins the span of a command to a keyspace's server; nil when nobody will see it.
+func (t *tracing) beginCall(k *catalog.Keyspace) (ended func(rows uint64, code uint16, err error)) {
+	if t.end == nil {
+		return nil
 	}
-	if c.call.end != nil {
-		c.endCall(nil)
+	attrs := []slog.Attr{slog.String("db.system.name", "mysql"), slog.String("db.namespace", k.Name), slog.String("server.address", k.Backend.Addr)}
+	if k.Shard != "" {
+		attrs = append(attrs, slog.String("seqgate.shard", k.Shard))
 	}
-	attrs := []slog.Attr{slog.String("db.system.name", "mysql"), slog.String("db.namespace", c.keyspace.Name),
-		slog.String("server.address", c.keyspace.Backend.Addr)}
-	if c.keyspace.Shard != "" {
-		attrs = append(attrs, slog.String("seqgate.shard", c.keyspace.Shard))
+	_, end := t.tracer.Start(t.ctx, "client", "call "+k.String(), attrs...)
+	return func(rows uint64, code uint16, err error) {
+		end(failure(code, err), withCode([]slog.Attr{slog.Uint64("db.response.returned_rows", rows)}, code)...)
 	}
-	_, end := c.trace.tracer.Start(c.trace.ctx, "client", "call "+c.keyspace.String(), attrs...)
-	c.call = call{end: end, rows: c.answer.Rows}
-}
-
-// endAnswer notes that an answer has come.
-func (c *serverSocket) endAnswer() {
-	if c.call.ahead > 0 {
-		c.call.ahead--
-		return
-	}
-	c.endCall(nil)
-}
-
-// endCall ends the span of the server's command. err is why there is no answer, if so.
-func (c *serverSocket) endCall(err error) {
-	ended := c.call
-	c.call = call{}
-	var code uint16
-	if ended.answered && c.answer.Failed {
-		code = c.answer.Code
-	}
-	attrs := []slog.Attr{slog.Uint64("db.response.returned_rows", c.answer.Rows-min(ended.rows, c.answer.Rows))}
-	ended.end(failure(code, err), withCode(attrs, code)...)
 }
 
 // withCode adds the number of a server's error, if there was one.

@@ -80,21 +80,21 @@ func (r *shardedConn) beginImplicitly() {
 func (r *shardedConn) enter(conn *executor) error {
 	r.beginImplicitly()
 	switch {
-	case !r.tx.open && !conn.preceded:
+	case !r.tx.open && !conn.Preceded:
 		return r.precede(conn, r.next)
-	case !r.tx.open || conn.begun:
+	case !r.tx.open || conn.Begun:
 		return nil
 	}
 	if err := r.precede(conn, r.tx.preceding); err != nil {
 		return err
 	}
-	if err := conn.quietly(r.beginText(conn)); err != nil {
+	if err := conn.Quietly(r.beginText(conn)); err != nil {
 		conn.xid = "" // of no transaction
 		return err
 	}
-	conn.begun = true
+	conn.Begun = true
 	for _, name := range r.tx.savepoints {
-		if err := conn.quietly("SAVEPOINT " + catalog.Quote(name)); err != nil {
+		if err := conn.Quietly("SAVEPOINT " + catalog.Quote(name)); err != nil {
 			if !isConnectionFailure(err) {
 				r.rollbackOn([]*executor{conn}) // it comes to the transaction anew, when it is needed again
 			}
@@ -142,7 +142,7 @@ func (r *shardedConn) endTransaction(t parser.TransactionStmt, end func() error)
 func (r *shardedConn) involved() []*executor {
 	var conns []*executor
 	for _, conn := range r.conns.all {
-		if conn.hasTransaction() {
+		if conn.HasTransaction() {
 			conns = append(conns, conn)
 		}
 	}
@@ -153,7 +153,7 @@ func (r *shardedConn) involved() []*executor {
 // others have to answer: a connection may have been lost since their latest statement.
 func (r *shardedConn) commitAsked() error {
 	conns := r.involved()
-	if len(conns) > 1 && !slices.ContainsFunc(conns, (*executor).hasEnded) && r.tx.name == "" {
+	if len(conns) > 1 && !slices.ContainsFunc(conns, (*executor).HasEnded) && r.tx.name == "" {
 		if err := pingAll(conns[1:]); err != nil {
 			return err
 		}
@@ -166,13 +166,13 @@ func pingAll(conns []*executor) error {
 	var first error
 	sent := 0
 	for _, conn := range conns {
-		if first = conn.send([]byte{mysql.COM_PING}); first != nil {
+		if first = conn.Send([]byte{mysql.COM_PING}); first != nil {
 			break
 		}
 		sent++
 	}
 	for _, conn := range conns[:sent] {
-		if err := conn.drop(wire.ShapeSingle); err != nil && first == nil {
+		if err := conn.Drop(wire.ShapeSingle); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -184,7 +184,7 @@ func pingAll(conns []*executor) error {
 // transaction of one shard is that server's own.
 func (r *shardedConn) commit() error {
 	conns, name := r.involved(), r.tx.name
-	if slices.ContainsFunc(conns, (*executor).hasEnded) {
+	if slices.ContainsFunc(conns, (*executor).HasEnded) {
 		return errShardLost // before any of them commits
 	}
 	r.tx = transaction{}
@@ -208,13 +208,13 @@ func (r *shardedConn) commit() error {
 // a server refuses to commit may be open there still, as with XA on a MariaDB that is
 // read-only.
 func (r *shardedConn) commitOn(conns []*executor, text string) error {
-	err := conns[0].quietly(text)
+	err := conns[0].Quietly(text)
 	if err == nil {
 		conns[0].outOfTransaction()
 		return nil
 	}
 	if isConnectionFailure(err) {
-		conns[0].lose()
+		conns[0].Lose()
 	}
 	r.rollbackOn(conns)
 	return err
@@ -243,14 +243,14 @@ func (r *shardedConn) rollback() {
 func (r *shardedConn) rollbackOn(conns []*executor) {
 	sent := make([]bool, len(conns))
 	for i, conn := range conns {
-		sent[i] = conn.xid == "" && !conn.hasEnded() && conn.sendText(rollbackText) == nil
+		sent[i] = conn.xid == "" && !conn.HasEnded() && conn.SendText(rollbackText) == nil
 	}
 	for i, conn := range conns {
 		var err error
 		switch {
 		case sent[i]:
-			err = conn.drop(wire.ShapeResults)
-		case conn.xid != "" && !conn.hasEnded():
+			err = conn.Drop(wire.ShapeResults)
+		case conn.xid != "" && !conn.HasEnded():
 			err = conn.rollbackXA()
 		default:
 			err = errShardLost
@@ -260,8 +260,8 @@ func (r *shardedConn) rollbackOn(conns []*executor) {
 			continue
 		}
 		r.s.log.Debug("a shard is left to roll back by itself", "shard", conn.keyspace.String(), "err", err)
-		if !conn.lost {
-			conn.lose()
+		if !conn.Lost {
+			conn.Lose()
 		}
 	}
 }
@@ -309,4 +309,4 @@ func (t *transaction) mark(stmt parser.TransactionStmt) {
 }
 
 // autocommit reports whether each statement outside of a transaction is one of its own.
-func (r *shardedConn) autocommit() bool { return r.s.answer.Status&mysql.SERVER_STATUS_AUTOCOMMIT != 0 }
+func (r *shardedConn) autocommit() bool { return r.s.Answer.Status&mysql.SERVER_STATUS_AUTOCOMMIT != 0 }

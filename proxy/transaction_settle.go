@@ -6,6 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 )
 
 // settle sees to it that a transaction that a server has ended on one shard is over on
@@ -16,7 +17,7 @@ func (r *shardedConn) settle(err error) error {
 	if !r.tx.open || isConnectionFailure(err) {
 		return err
 	}
-	failed := err != nil || r.s.answer.Failed
+	failed := err != nil || r.s.Answer.Failed
 	if !r.endedOnOne(failed) {
 		return err
 	}
@@ -25,7 +26,7 @@ func (r *shardedConn) settle(err error) error {
 		return err
 	}
 	if err := r.commit(); err != nil {
-		return &backendError{fmt.Errorf("%w: %w", errAnswerBegun, err)} // the client has its answer already
+		return &backend.LostError{Err: fmt.Errorf("%w: %w", backend.ErrAnswerBegun, err)} // the client has its answer already
 	}
 	return nil
 }
@@ -34,14 +35,14 @@ func (r *shardedConn) settle(err error) error {
 // asked, else its latest answer said so.
 func (r *shardedConn) endedOnOne(ask bool) (ended bool) {
 	for _, conn := range r.conns.all {
-		if !conn.begun || conn.hasEnded() {
+		if !conn.Begun || conn.HasEnded() {
 			continue
 		}
-		if ask && conn.ping() != nil {
-			conn.lose() // and the transaction with it: whoever needs the connection is told
+		if ask && conn.Ping() != nil {
+			conn.Lose() // and the transaction with it: whoever needs the connection is told
 			continue
 		}
-		if conn.answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
+		if conn.Answer.Status&mysql.SERVER_STATUS_IN_TRANS == 0 {
 			ended = true
 			if conn.xid == "" { // else it is still to be told of the end
 				conn.outOfTransaction()
@@ -60,7 +61,7 @@ func (r *shardedConn) refuseProgram(conn *executor, sql []byte) error {
 		return nil
 	}
 	for _, other := range r.conns.all {
-		if other != conn && other.begun {
+		if other != conn && other.Begun {
 			return r.unsupported("stored programs and statements that run others within a transaction of several shards",
 				"commit before, or have seqgate commit in two phases (transactions: xa)")
 		}

@@ -31,7 +31,7 @@ func (f *statementReader) tableBinding(schema, table string) (*catalog.Binding, 
 func (c *serverState) checkUnfilled() {
 	e := c.unfilled
 	c.unfilled = nil
-	if c.answer.InsertID == 0 || c.answer.Failed {
+	if c.Answer.InsertID == 0 || c.Answer.Failed {
 		return
 	}
 	now, err := c.srv.catalog.Suspect(c.ctx, e)
@@ -41,14 +41,14 @@ func (c *serverState) checkUnfilled() {
 		c.log.Warn("table not looked at again", "table", e.Key.Schema+"."+e.Key.Table, "err", err)
 	case now.Binding != nil || now.Err != nil:
 		c.log.Warn("an INSERT passed without ids of its sequence: its table was made anew while seqgate took it for one without a sequence; look at its latest rows",
-			"table", e.Key.Schema+"."+e.Key.Table, "insert_id", c.answer.InsertID)
+			"table", e.Key.Schema+"."+e.Key.Table, "insert_id", c.Answer.InsertID)
 	}
 }
 
 // binding looks up how a table's ids are made; nil when it has no sequence.
 func (f *statementReader) binding(schema, table string) (*catalog.Binding, error) {
 	if schema == "" {
-		schema = f.state.database
+		schema = f.State.Database
 	}
 	if schema == "" {
 		return nil, nil // the server answers 1046: no database selected

@@ -4,6 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/plan"
 )
 
@@ -16,7 +17,7 @@ import (
 // without a sequence, whatever the session's settings are. s.insert has its table
 // then, if prepared: later executions look it up again.
 func (f *statementReader) insertsElsewhere(sql []byte, prepared bool) bool {
-	if f.insert.ParsePlainTarget(sql, f.mariaDB) {
+	if f.insert.ParsePlainTarget(sql, f.MariaDB) {
 		return !f.mayBeSequenced(f.insert.Schema, f.insert.Table)
 	}
 	return !prepared && f.writesElsewhere(sql, true)
@@ -26,14 +27,14 @@ func (f *statementReader) insertsElsewhere(sql []byte, prepared bool) bool {
 // alike in every session: its ids are the same whatever the session's settings.
 // It reports false for any other; s.insert has the table.
 func (f *statementReader) planUnlisted(p *textPlan, sql []byte) bool {
-	if !f.state.lastIDKnown || f.state.ids.unknown || f.temporary != nil || !parser.Plain(sql) || f.insert.Schema == "" && !f.learnDatabase() {
+	if !f.State.LastIDKnown || f.State.IDs.Unknown || f.temporary != nil || !parser.Plain(sql) || f.insert.Schema == "" && !f.learnDatabase() {
 		return false
 	}
 	b, err := f.binding(f.insert.Schema, f.insert.Table)
-	if err != nil || b == nil || b.Key.Name != "" || !isPlainName(b.Column) {
+	if err != nil || b == nil || b.Key.Name != "" || !backend.IsPlainName(b.Column) {
 		return false
 	}
-	mode := parser.Mode{MariaDB: f.mariaDB}
+	mode := parser.Mode{MariaDB: f.MariaDB}
 	if err := f.insert.Parse(sql, mode); err != nil || !f.insert.HasColumns {
 		return false
 	}
@@ -45,7 +46,7 @@ func (f *statementReader) planUnlisted(p *textPlan, sql []byte) bool {
 	if err != nil {
 		return false
 	}
-	fill.FoundRows, fill.Appends = f.has(mysql.CLIENT_FOUND_ROWS), fill.AppendsID(sql)
+	fill.FoundRows, fill.Appends = f.Has(mysql.CLIENT_FOUND_ROWS), fill.AppendsID(sql)
 	p.kind, p.effect, p.fill = planFill, f.effectOfFill(&fill), fill
 	return true
 }
@@ -58,12 +59,12 @@ const maxTables = 16
 // sequence, of all that it may name in any reading. One that is known to write
 // names a table: with none found, it was not understood.
 func (f *statementReader) writesElsewhere(sql []byte, writes bool) bool {
-	tables, ok := parser.Writes(nil, sql, f.state.mode)
+	tables, ok := parser.Writes(nil, sql, f.State.Mode)
 	if !ok || len(tables) > maxTables || writes && len(tables) == 0 {
 		return false
 	}
 	for _, t := range tables {
-		if !f.state.environmentKnown && !isPlainName(t.Schema+t.Name) || f.mayBeSequenced(t.Schema, t.Name) {
+		if !f.State.EnvironmentKnown && !backend.IsPlainName(t.Schema+t.Name) || f.mayBeSequenced(t.Schema, t.Name) {
 			return false
 		}
 	}
@@ -77,7 +78,7 @@ func (f *statementReader) mayBeSequenced(schema, table string) bool {
 		return true
 	}
 	if schema == "" {
-		schema = f.state.database
+		schema = f.State.Database
 	}
 	if schema == "" {
 		return false // the server answers 1046: no database selected
@@ -89,7 +90,7 @@ func (f *statementReader) mayBeSequenced(schema, table string) bool {
 // preparesElsewhere is writesElsewhere for the statement that SQL's PREPARE and the
 // like make of literals.
 func (f *statementReader) preparesElsewhere(sql []byte) bool {
-	readings := parser.Readings(sql, f.mariaDB)
+	readings := parser.Readings(sql, f.MariaDB)
 	for _, m := range readings {
 		if text, ok := parser.Literals(sql, m); !ok || !f.writesElsewhere(text, false) {
 			return false
@@ -97,10 +98,6 @@ func (f *statementReader) preparesElsewhere(sql []byte) bool {
 	}
 	return len(readings) > 0
 }
-
-// isPlainName reports whether a name that the client wrote is known without its
-// character set.
-func isPlainName(name string) bool { return parser.Plain([]byte(name)) }
 
 // effectOfFill: only a statement that uses LAST_INSERT_ID() itself looks at it. Ids that are no numbers leave it alone,
 // but another column of the table may not.

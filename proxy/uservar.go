@@ -25,7 +25,7 @@ const askVariable = "CAST(CASE WHEN %[1]s IS NULL THEN '' WHEN %[2]s THEN CONCAT
 // isText gives the condition that a user variable holds a string. No function
 // tells its type on both servers.
 func (c *serverConn) isText(variable []byte) string {
-	if c.mariaDB {
+	if c.MariaDB {
 		return fmt.Sprintf("COERCIBILITY(%s) = 2", variable)
 	}
 	return fmt.Sprintf(`LEFT(JSON_ARRAY(%s), 2) = '["'`, variable)
@@ -54,7 +54,7 @@ func (c *serverConn) askVariables(variables [][]byte) ([]string, error) {
 	for i, v := range variables {
 		facts[i] = fmt.Sprintf(askVariable, v, c.isText(v))
 	}
-	return c.queryRow("SELECT "+strings.Join(facts, ", ")+" LIMIT 1", len(facts))
+	return c.QueryRow("SELECT "+strings.Join(facts, ", ")+" LIMIT 1", len(facts))
 }
 
 // variableSlot judges what askVariable gave.
@@ -118,10 +118,10 @@ func (f *statementReader) resolveVariables(sql []byte, b *catalog.Binding) (bool
 	case plan.ReadsDiagnostics(sql):
 		return false, diagnosticsBeside(b)
 	}
-	if err := f.quietly(string(set)); err != nil {
+	if err := f.Quietly(string(set)); err != nil {
 		return false, err
 	}
-	values, err := f.readVariables(copies, b.Mode(f.state.mode), f.insert.Ignore)
+	values, err := f.readVariables(copies, b.Mode(f.State.Mode), f.insert.Ignore)
 	for i, v := range values {
 		f.slots[rows[i]] = v
 	}
@@ -143,5 +143,5 @@ func (c *serverConn) copyVariables(names [][]byte) ([][]byte, error) {
 		copies[i] = fmt.Appendf(nil, copiedVariable, i)
 		set[i] = fmt.Sprintf("%s = %s", copies[i], name)
 	}
-	return copies, c.quietly("SET " + strings.Join(set, ", "))
+	return copies, c.Quietly("SET " + strings.Join(set, ", "))
 }

@@ -53,11 +53,11 @@ func (c *serverConn) resolveVersions(sql []byte) bool {
 	if !parser.HasVersion(sql) {
 		return false
 	}
-	m, err := c.readable(sql)
+	m, err := c.Readable(sql)
 	if err != nil {
 		return false // the statement is refused already
 	}
-	resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(c.backend.Version))
+	resolved, ok := parser.ResolveVersions(sql, m, parser.ServerVersion(c.Conn.Version))
 	if ok {
 		copy(sql, resolved)
 	}
@@ -68,7 +68,7 @@ func (c *serverConn) resolveVersions(sql []byte) bool {
 // bytes, unless it was resolved.
 func (x *textRunner) sendResolved(payload []byte, size int, resolved bool) error {
 	if resolved {
-		return x.send(payload)
+		return x.Send(payload)
 	}
 	return x.passPacket(payload, size)
 }
@@ -123,13 +123,13 @@ func (x *textRunner) planPrepared(sql []byte) (st *statement, filled []byte, err
 	}
 	st.fill, st.slots = &p.fill, slices.Clone(x.slots)
 	st.ascii = parser.IsASCII(sql)
-	st.mode, st.listed = x.state.mode, x.insert.HasColumns && len(x.insert.Columns) > 0
+	st.mode, st.listed = x.State.Mode, x.insert.HasColumns && len(x.insert.Columns) > 0
 	switch p.kind {
 	case planFill:
 		st.fill.Repeatable = x.repeats(sql, &p.fill)
 		filled = x.parameterText(sql, &p.fill)
 	case planQuery:
-		st.query, st.database = slices.Clone(sql), x.state.database
+		st.query, st.database = slices.Clone(sql), x.State.Database
 	}
 	return st, filled, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,7 +59,7 @@ func (h *hangups) close() error {
 // neither wait nor call stop. A connection with no socket of its own underneath is
 // not watched.
 func (h *hangups) watch(c net.Conn, gone func()) (stop func(), err error) {
-	raw := socketOf(c)
+	raw := backend.SocketOf(c)
 	if raw == nil {
 		return func() {}, nil
 	}

@@ -146,7 +146,7 @@ func (r *shardedConn) commitXA(name string, conns []*executor) error {
 		if err := conn.endXA("XA COMMIT "); err != nil {
 			told = false
 			r.s.log.Error("a committed transaction is not told to a shard yet; recovery does it", "transaction", name, "shard", conn.keyspace.String(), "err", err)
-			conn.lose()
+			conn.Lose()
 		}
 	}
 	if told {
@@ -162,7 +162,7 @@ func (r *shardedConn) commitXA(name string, conns []*executor) error {
 func (r *shardedConn) undecided(name string, conns []*executor, err error) error {
 	for _, conn := range conns {
 		conn.outOfTransaction()
-		conn.lose()
+		conn.Lose()
 	}
 	r.s.log.Error("whether a transaction is committed is not known; recovery decides", "transaction", name, "err", err)
 	return mysql.NewError(mysql.ER_ERROR_DURING_COMMIT, fmt.Sprintf(
@@ -171,14 +171,14 @@ func (r *shardedConn) undecided(name string, conns []*executor, err error) error
 
 // endXA ends a connection's part of the transaction.
 func (c *serverState) endXA(verb string) error {
-	err := c.quietly(verb + c.xid)
+	err := c.Quietly(verb + c.xid)
 	c.outOfTransaction()
 	return err
 }
 
 // rollbackXA rolls a connection's part back, whether that is prepared or not.
 func (c *serverState) rollbackXA() error {
-	if err := ignoreXAState(c.quietly("XA END " + c.xid)); err != nil {
+	if err := ignoreXAState(c.Quietly("XA END " + c.xid)); err != nil {
 		return err
 	}
 	err := c.endXA("XA ROLLBACK ")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -157,7 +158,7 @@ func (d *decisions) preparedOn(ctx context.Context, k *catalog.Keyspace) ([]stri
 		if format != xaFormat || length > len(data) || string(data[length:]) != branch(k) {
 			continue
 		}
-		if name := string(data[:length]); strings.HasPrefix(name, d.own) && isPlainName(name) {
+		if name := string(data[:length]); strings.HasPrefix(name, d.own) && backend.IsPlainName(name) {
 			names = append(names, name)
 		}
 	}
