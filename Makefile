@@ -37,7 +37,7 @@ dist: ## what a release has, without publishing it: dist/ (needs goreleaser 2)
 
 test: ## race tests on real servers; installs MariaDB, etcd and ZooKeeper (Debian) when they are missing
 	scripts/test $(LONGEST) ./...
-	go test -race -count=1 -tags etcd,zookeeper,otel -run '^(TestLeaserKinds|TestTracing)' ./cmd/seqgate
+	go test -race -count=1 -tags etcd,zookeeper,otel -run '^(TestLeaserKinds|TestTracing)' ./cmd/seqgate ./internal/generators
 
 check: static test ## all that has to pass: gofmt, vet, staticcheck, go mod tidy -diff, race tests
 
@@ -49,7 +49,7 @@ fmt: ## gofmt -l
 vet: ## go vet, with and without the build tags
 	go vet ./...
 	go vet -tags slim ./...
-	go vet -tags etcd,zookeeper,otel ./cmd/seqgate
+	go vet -tags etcd,zookeeper,otel ./cmd/seqgate ./internal/generators
 
 staticcheck: ## staticcheck, the version in go.mod
 	go tool staticcheck ./...

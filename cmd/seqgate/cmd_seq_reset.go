@@ -13,7 +13,7 @@ func newSeqReset() *cobra.Command {
 		Use: "reset --config FILE | --upstream DSN NAME [--force] [--dry-run]", Short: "Set next_id to the first id above those in use", Long: seqResetAbout,
 		Args: arguments(1, 1, "give the sequence's NAME"),
 	}
-	from := r.flags(cmd.Flags(), "also lower next_id; ids repeat if any seqgate runs that uses the sequence")
+	from := rowChangeFlags(&r, cmd.Flags(), "also lower next_id; ids repeat if any seqgate runs that uses the sequence")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return from.withCluster(cmd.Context(), func(c *cluster) error {
 			r.cluster, r.out = c, cmd.OutOrStdout()

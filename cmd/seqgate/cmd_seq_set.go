@@ -21,7 +21,7 @@ func newSeqSet() *cobra.Command {
 		Short: "Set next_id, cache or both", Long: seqSetAbout,
 		Args: arguments(1, 2, "give the sequence's NAME and what to set"),
 	}
-	from := r.flags(cmd.Flags(), "also lower next_id, or set it among the ids in use or past the column's type: ids may repeat")
+	from := rowChangeFlags(&r, cmd.Flags(), "also lower next_id, or set it among the ids in use or past the column's type: ids may repeat")
 	cmd.Flags().Var(&cache, "cache", "`N` ids that are reserved at once at least, from 1")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		want := wantedRow{cache: int64(cache), force: r.force}
@@ -40,8 +40,8 @@ func newSeqSet() *cobra.Command {
 	return cmd
 }
 
-// flags adds what set and reset have in common.
-func (r *rowChange) flags(fs *pflag.FlagSet, force string) *source {
+// rowChangeFlags adds what set and reset have in common.
+func rowChangeFlags(r *rowChange, fs *pflag.FlagSet, force string) *source {
 	from := &source{}
 	from.flags(fs)
 	fs.BoolVar(&r.force, "force", false, force)

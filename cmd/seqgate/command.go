@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -139,16 +138,6 @@ func twoDashes(args []string) []string {
 		}
 	}
 	return list
-}
-
-// usageError is a wrong call of a command, or wrong files given to it: exit code 2.
-type usageError struct{ err error }
-
-func (e usageError) Error() string { return e.err.Error() }
-func (e usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
 }
 
 // flagError is a usageError; it names a negative number that was taken for a flag.

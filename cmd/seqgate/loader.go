@@ -5,9 +5,10 @@ import (
 	"slices"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/generators"
 )
 
 // loader reads configurations for what this binary was built with.
 func loader(getenv func(string) string) config.Loader {
-	return config.Loader{Getenv: getenv, WorkerStores: slices.Collect(maps.Keys(leaserKinds)), Tracing: openExporter != nil}
+	return config.Loader{Getenv: getenv, WorkerStores: slices.Collect(maps.Keys(generators.LeaserKinds)), Tracing: openExporter != nil}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/generators"
 
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
@@ -72,12 +73,12 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 	if err != nil {
 		return err
 	}
-	generators, endWorkers, err := openGenerators(cfg, log)
+	numbers, endWorkers, err := generators.Open(cfg, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, endWorkers()) }()
-	defer closeGenerators(ctx, generators, log)
+	defer generators.Close(ctx, numbers, log)
 	listeners, err := listenAll(cfg.Listen)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 	}
 	defer func() { _ = closeServers(asked) }() // of what went away before, there is nothing to tell
 	servers := health.New(asked, log)
-	server, err := newServer(schema, keyspaces, servers, sequences, keyedSequences, generators, certificates.config(), key, spans, log)
+	server, err := newServer(schema, keyspaces, servers, sequences, keyedSequences, numbers, certificates.config(), key, spans, log)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 	defer stopHistory()
 	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(admin.Config{
 		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: bothCounts(certificates, adminCertificates),
-		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(generators), Version: version(),
+		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(numbers), Version: version(),
 		API: api.counts, Reload: file.reloadAll, Kill: server.Kill,
 		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg), Health: servers.Statuses,
 	}), adminCertificates, log)
@@ -116,7 +117,7 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 		return err
 	}
 	defer func() { err = errors.Join(err, stopAdmin()) }()
-	if err := useGenerators(ctx, generators, cfg.VSchema, log); err != nil { // last: a start that fails takes no worker ids
+	if err := generators.Use(ctx, numbers, cfg.VSchema, log); err != nil { // last: a start that fails takes no worker ids
 		for _, l := range listeners {
 			err = errors.Join(err, l.Close())
 		}

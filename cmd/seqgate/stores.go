@@ -43,14 +43,6 @@ func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 	return sequence.Settings{Store: guarded(own, store), Ordered: own.Ordered}, nil
 }
 
-// guarded is store with the guard against failovers that is configured.
-func guarded(o config.SequenceOverride, store sequence.RowStore) sequence.RowStore {
-	if o.FailoverSkip == 0 {
-		return store
-	}
-	return sequence.Failover(store, o.FailoverSkip)
-}
-
 func (s *stores) store(name sequence.Name, own config.SequenceOverride, k *catalog.Keyspace) (sequence.RowStore, error) {
 	if own.Stores != nil {
 		return s.striped(name)

@@ -1,6 +1,6 @@
 //go:build etcd && zookeeper
 
-package main
+package generators
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func TestLeaserKinds(t *testing.T) {
 
 func leaseOne(t *testing.T, kind string, store config.WorkerStore, set string) (int64, error) {
 	t.Helper()
-	leasers, end, err := leaserKinds[kind](store)
+	leasers, end, err := LeaserKinds[kind](store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestLeaserKindsRefuse(t *testing.T) {
 	} {
 		for name := range leaserServers {
 			t.Run(tt.name+"/"+name, func(t *testing.T) {
-				_, end, err := leaserKinds[name](tt.store)
+				_, end, err := LeaserKinds[name](tt.store)
 				if err == nil {
 					_ = end() // it should not have been opened
 				}

@@ -1,6 +1,6 @@
 //go:build etcd
 
-package main
+package generators
 
 import (
 	"github.com/seqgate/seqgate/internal/config"
@@ -9,7 +9,7 @@ import (
 	"github.com/seqgate/seqgate/sequence/worker/etcd"
 )
 
-func init() { leaserKinds["etcd"] = openEtcd }
+func init() { LeaserKinds["etcd"] = openEtcd }
 
 // openEtcd is the [openLeaser] of etcd.
 func openEtcd(cfg config.WorkerStore) (func(generate.WorkerIDs) (worker.Leaser, error), func() error, error) {

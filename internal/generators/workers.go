@@ -1,4 +1,4 @@
-package main
+package generators
 
 import (
 	"cmp"
@@ -21,10 +21,10 @@ import (
 type openLeaser func(cfg config.WorkerStore) (leaser func(generate.WorkerIDs) (worker.Leaser, error), end func() error, err error)
 
 // leaserKinds are the stores of worker ids that this build has beside the table, by their names in the configuration.
-var leaserKinds = map[string]openLeaser{}
+var LeaserKinds = map[string]openLeaser{}
 
 // openGenerators gives what makes ids without a sequence; end ends the connections of its worker ids, after its Close.
-func openGenerators(cfg *config.Config, log *slog.Logger) (set *generate.Set, end func() error, err error) {
+func Open(cfg *config.Config, log *slog.Logger) (set *generate.Set, end func() error, err error) {
 	lease := leaseConfig(cfg.WorkerIDs)
 	lease.Address, lease.Logger = cfg.Advertise, log
 	lease.Generator = snowflake.Config{Timeout: cfg.Sequences.Timeout}
@@ -48,7 +48,7 @@ func openWorkers(cfg *config.Config, lease worker.Config) (workers *generate.Wor
 	case w.Static != nil:
 		return generate.StaticWorkers(*w.Static, w.Dir, lease), none, nil
 	case w.Store != config.TableStore:
-		leaser, end, err := leaserKinds[w.Store](w.WorkerStore)
+		leaser, end, err := LeaserKinds[w.Store](w.WorkerStore)
 		if err != nil {
 			return nil, nil, fmt.Errorf("worker ids in %s: %w", w.Store, err)
 		}
@@ -77,7 +77,7 @@ const leaseWait = 2 * time.Second
 
 // useGenerators begins to lease the worker ids of the vschema's generators. It returns an error when this host's clock
 // differs too much from others': that is to be set right first. What else is wrong may pass, and ids are given when it has.
-func useGenerators(ctx context.Context, set *generate.Set, v *vschema.VSchema, log *slog.Logger) error {
+func Use(ctx context.Context, set *generate.Set, v *vschema.VSchema, log *slog.Logger) error {
 	if err := set.Use(v); err != nil {
 		return err
 	}
@@ -93,28 +93,14 @@ func useGenerators(ctx context.Context, set *generate.Set, v *vschema.VSchema, l
 	return nil
 }
 
+// closeTimeout bounds how long leases are ended for.
+const closeTimeout = 2 * time.Second
+
 // closeGenerators ends the leases of worker ids, so that others can have them sooner.
-func closeGenerators(ctx context.Context, set *generate.Set, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handBackTimeout)
+func Close(ctx context.Context, set *generate.Set, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := set.Close(ctx); err != nil {
 		log.Warn("leases of worker ids not ended; they end by themselves", "err", err)
 	}
-}
-
-// makeWorkers makes the table of worker ids if it is used and missing. It reports whether it is used.
-func (s seeder) makeWorkers(ctx context.Context) (used bool, err error) {
-	k, used := s.cluster.cfg.LeasesWorkers()
-	if !used {
-		return false, nil
-	}
-	at, err := s.cluster.server(k.Name)
-	if err != nil {
-		return true, err
-	}
-	if _, exists := at.table(worker.TableName); exists {
-		return true, s.note("%s.%s: nothing to do, the table is there", k.Name, worker.TableName)
-	}
-	_, err = s.execute(ctx, at, worker.CreateTableSQL(at.database))
-	return true, err
 }

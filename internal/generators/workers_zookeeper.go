@@ -1,6 +1,6 @@
 //go:build zookeeper
 
-package main
+package generators
 
 import (
 	"github.com/seqgate/seqgate/internal/config"
@@ -9,7 +9,7 @@ import (
 	"github.com/seqgate/seqgate/sequence/worker/zookeeper"
 )
 
-func init() { leaserKinds["zookeeper"] = openZooKeeper }
+func init() { LeaserKinds["zookeeper"] = openZooKeeper }
 
 // openZooKeeper is the [openLeaser] of ZooKeeper.
 func openZooKeeper(cfg config.WorkerStore) (func(generate.WorkerIDs) (worker.Leaser, error), func() error, error) {

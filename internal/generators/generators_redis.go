@@ -1,4 +1,4 @@
-package main
+package generators
 
 import (
 	"fmt"
@@ -13,13 +13,13 @@ import (
 )
 
 // datePrefix gives what the ids of a Redis counter begin with.
-func datePrefix(p *vschema.SegmentParams) seqredis.Prefix {
+func DatePrefix(p *vschema.SegmentParams) seqredis.Prefix {
 	layout := map[string]string{"day": seqredis.Day, "hour": seqredis.Hour}[p.TimePrefix]
 	return seqredis.Prefix{Layout: layout, Digits: int(p.Digits)}
 }
 
 // fitsSkip returns why the guard of ids with a date could not go on after a failover: it skips within a day or an hour.
-func fitsSkip(p *vschema.SegmentParams, guard config.SequenceOverride) error {
+func FitsSkip(p *vschema.SegmentParams, guard config.SequenceOverride) error {
 	if p.TimePrefix == "" || float64(guard.FailoverSkip) < math.Pow10(int(p.Digits)) {
 		return nil
 	}
@@ -28,7 +28,7 @@ func fitsSkip(p *vschema.SegmentParams, guard config.SequenceOverride) error {
 }
 
 // openCounter prepares the connection to a counter of Redis.
-func openCounter(p *vschema.SegmentParams) (*redis.Client, error) {
+func OpenCounter(p *vschema.SegmentParams) (*redis.Client, error) {
 	options, err := config.RedisOptions(p)
 	if err != nil {
 		return nil, err

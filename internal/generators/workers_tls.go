@@ -1,6 +1,6 @@
 //go:build etcd || zookeeper
 
-package main
+package generators
 
 import (
 	"crypto/tls"
