@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -66,7 +67,7 @@ func (s *adminSource) open() (*adminClient, error) {
 	case s.addr != "":
 		at = atAddress(at, s.addr)
 	case file == "":
-		return nil, usagef("no configuration: give --config FILE or --admin ADDR")
+		return nil, ops.Usagef("no configuration: give --config FILE or --admin ADDR")
 	case at.Listen == "":
 		return nil, fmt.Errorf("%s has no admin address: set admin.listen and restart seqgate, or give --admin ADDR", file)
 	}
@@ -93,7 +94,7 @@ func (s *adminSource) ask(ctx context.Context, method, page string, read any) (a
 // checkTimeout refuses a time in which nothing can be answered.
 func checkTimeout(d time.Duration) error {
 	if d <= 0 {
-		return usagef("--timeout %v: write a time above 0, such as 10s", d)
+		return ops.Usagef("--timeout %v: write a time above 0, such as 10s", d)
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func newAdminClient(at config.Admin) (*adminClient, error) {
 	case !ok:
 		scheme, host = "http", at.Listen
 	case scheme != "http" && scheme != "https":
-		return nil, usagef("admin address %s: write host:port, unix:/path or https://host:port", at.Listen)
+		return nil, ops.Usagef("admin address %s: write host:port, unix:/path or https://host:port", at.Listen)
 	}
 	c.base = scheme + "://" + reachable(host)
 	if path, ok := strings.CutPrefix(host, "unix:"); ok {
@@ -189,7 +190,7 @@ const maxAdminAnswer = 64 << 20
 func (c *adminClient) ask(ctx context.Context, method, page string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+page, nil)
 	if err != nil {
-		return nil, usagef("admin address %s: %w", c.addr, err)
+		return nil, ops.Usagef("admin address %s: %w", c.addr, err)
 	}
 	if c.password != "" {
 		request.SetBasicAuth("seqgate", c.password)

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/spf13/cobra"
 )
 
@@ -69,7 +70,7 @@ func printExplained(w io.Writer, list []explained) error {
 	}
 	fmt.Fprintln(t, heading)
 	for _, e := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d", e.Layout, e.Time.Format(time.RFC3339Nano), orDash(e.Zone), e.Worker, e.Sequence)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d", e.Layout, e.Time.Format(time.RFC3339Nano), ops.OrDash(e.Zone), e.Worker, e.Sequence)
 		if named {
 			fmt.Fprintf(t, "\t%s", cmp.Or(e.Generator, "-"))
 		}

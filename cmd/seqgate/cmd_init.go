@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/spf13/cobra"
 )
@@ -22,22 +23,22 @@ Where generators of type snowflake lease their worker ids in a table, it makes t
 
 func newInit() *cobra.Command {
 	var from source
-	var s seeder
+	var s ops.Seeder
 	cache := count(sequence.DefaultCache)
 	cmd := &cobra.Command{
 		Use:   "init --config FILE | --upstream DSN [--cache N] [--dry-run] [--stopped] [TABLE ...]",
 		Short: "Make and seed the sequence tables that are missing", Long: initAbout,
 		RunE: func(cmd *cobra.Command, tables []string) error {
-			s.out = cmd.OutOrStdout()
-			return from.withCluster(cmd.Context(), func(c *cluster) error {
-				s.cluster = c
-				return s.init(cmd.Context(), tables, int64(cache))
+			s.Out = cmd.OutOrStdout()
+			return from.withCluster(cmd.Context(), func(c *ops.Cluster) error {
+				s.Cluster = c
+				return s.Init(cmd.Context(), tables, int64(cache))
 			})
 		},
 	}
 	from.flags(cmd.Flags())
 	cmd.Flags().Var(&cache, "cache", "`N` ids that a new sequence reserves at once, from 1")
-	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "print the SQL and run none of it; rows of stripes and sections are told in comments")
-	cmd.Flags().BoolVar(&s.stopped, "stopped", false, "all processes that use the sequences have ended: make rows and tables anew that are gone")
+	cmd.Flags().BoolVar(&s.DryRun, "dry-run", false, "print the SQL and run none of it; rows of stripes and sections are told in comments")
+	cmd.Flags().BoolVar(&s.Stopped, "stopped", false, "all processes that use the sequences have ended: make rows and tables anew that are gone")
 	return cmd
 }

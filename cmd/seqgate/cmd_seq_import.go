@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/spf13/cobra"
 )
@@ -23,33 +24,33 @@ is stopped; import again when it is. A Redis that lost its latest writes (append
 
 func newSeqImport() *cobra.Command {
 	var from source
-	var i importer
+	var i ops.Importer
 	cache := count(sequence.DefaultCache)
 	cmd := &cobra.Command{
 		Use:   "import SYSTEM --from SOURCE --config FILE | --upstream DSN [--margin N] [--cache N] [--dry-run] NAME=KEY ...",
 		Short: "Take over from Leaf, tinyid, idgo, Redis or AUTO_INCREMENT", Long: seqImportAbout,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := i.parse(args); err != nil {
+			if err := i.Parse(args); err != nil {
 				return err
 			}
-			i.out, i.cache = cmd.OutOrStdout(), int64(cache)
-			return from.withCluster(cmd.Context(), func(c *cluster) error {
-				i.cluster = c
-				seeds, err := i.seeds(cmd.Context())
+			i.Out, i.Cache = cmd.OutOrStdout(), int64(cache)
+			return from.withCluster(cmd.Context(), func(c *ops.Cluster) error {
+				i.Cluster = c
+				seeds, err := i.Seeds(cmd.Context())
 				if err != nil {
 					return err
 				}
-				return i.run(cmd.Context(), seeds)
+				return i.Run(cmd.Context(), seeds)
 			})
 		},
 	}
 	from.flags(cmd.Flags())
 	cmd.Flags().Func("from", "the `SOURCE` to read, a server of the old system; may be given several times", func(text string) error {
-		i.sources = append(i.sources, text)
+		i.Sources = append(i.Sources, text)
 		return nil
 	})
-	cmd.Flags().Int64Var(&i.margin, "margin", 0, "`N` ids to leave out above what the old system has given")
+	cmd.Flags().Int64Var(&i.Margin, "margin", 0, "`N` ids to leave out above what the old system has given")
 	cmd.Flags().Var(&cache, "cache", "`N` ids that a new sequence reserves at once, if the old system does not say")
-	cmd.Flags().BoolVar(&i.dryRun, "dry-run", false, "print the SQL and run none of it; the old system is read all the same")
+	cmd.Flags().BoolVar(&i.DryRun, "dry-run", false, "print the SQL and run none of it; the old system is read all the same")
 	return cmd
 }

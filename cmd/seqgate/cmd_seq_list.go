@@ -1,6 +1,9 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/seqgate/seqgate/internal/ops"
+	"github.com/spf13/cobra"
+)
 
 const seqListAbout = `Lists every sequence: those that the vschema names, or those of the convention and other tables with a sequence's comment.
 Shows what its row holds, the columns that it fills, the largest id in each, and the share of the column's type that
@@ -14,7 +17,7 @@ func newSeqList() *cobra.Command {
 		Use: "list --config FILE | --upstream DSN [--json]", Short: "List every sequence: where it stands, what it fills, what is wrong", Long: seqListAbout,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return from.withCluster(cmd.Context(), func(c *cluster) error { return c.printList(cmd.Context(), asJSON, cmd.OutOrStdout()) })
+			return from.withCluster(cmd.Context(), func(c *ops.Cluster) error { return c.List(cmd.Context(), asJSON, cmd.OutOrStdout()) })
 		},
 	}
 	from.flags(cmd.Flags())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/spf13/cobra"
 )
 
@@ -18,11 +19,11 @@ func newSeqMove() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stripe, err := strconv.Atoi(args[1])
 			if err != nil {
-				return usagef("STRIPE %q: write its number, as seqgate seq stripes shows it", args[1])
+				return ops.Usagef("STRIPE %q: write its number, as seqgate seq stripes shows it", args[1])
 			}
-			return from.withCluster(cmd.Context(), func(c *cluster) error {
-				return c.withStriped(args[0], func(s stripedSequence) error {
-					if err := s.move(cmd.Context(), stripe, args[2]); err != nil {
+			return from.withCluster(cmd.Context(), func(c *ops.Cluster) error {
+				return c.WithStriped(args[0], func(s ops.StripedSequence) error {
+					if err := s.Move(cmd.Context(), stripe, args[2]); err != nil {
 						return err
 					}
 					_, err := fmt.Fprintf(cmd.OutOrStdout(), "stripe %d is on %s\n", stripe, args[2])

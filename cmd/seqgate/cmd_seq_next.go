@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/spf13/cobra"
 )
@@ -25,13 +26,13 @@ func newSeqNext() *cobra.Command {
 				}
 			}
 			if n > sequence.MaxN {
-				return usagef("N %d: ask for at most %d ids at once", n, int64(sequence.MaxN))
+				return ops.Usagef("N %d: ask for at most %d ids at once", n, int64(sequence.MaxN))
 			}
-			return from.withCluster(cmd.Context(), func(c *cluster) error {
-				name := c.table(args[0])
-				reserved, err := c.reserve(cmd.Context(), name, n)
+			return from.withCluster(cmd.Context(), func(c *ops.Cluster) error {
+				name := c.Table(args[0])
+				reserved, err := c.Reserve(cmd.Context(), name, n)
 				if errors.Is(err, sequence.ErrNoTable) {
-					return c.noTable(name)
+					return c.NoTable(name)
 				}
 				if err != nil {
 					return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -14,7 +15,7 @@ their next refill. So lowering is dangerous: ids that one of them has or gave ar
 and raises next_id above its own. Stop them all before.`
 
 func newSeqSet() *cobra.Command {
-	var r rowChange
+	var r ops.RowChange
 	var cache count
 	cmd := &cobra.Command{
 		Use:   "set --config FILE | --upstream DSN NAME [NEXT_ID] [--cache N] [--force] [--dry-run]",
@@ -24,27 +25,27 @@ func newSeqSet() *cobra.Command {
 	from := rowChangeFlags(&r, cmd.Flags(), "also lower next_id, or set it among the ids in use or past the column's type: ids may repeat")
 	cmd.Flags().Var(&cache, "cache", "`N` ids that are reserved at once at least, from 1")
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		want := wantedRow{cache: int64(cache), force: r.force}
+		want := ops.WantedRow{Cache: int64(cache), Force: r.Force}
 		if len(args) == 2 {
-			if want.next, err = countArgument("NEXT_ID", args[1]); err != nil {
+			if want.Next, err = countArgument("NEXT_ID", args[1]); err != nil {
 				return err
 			}
-		} else if want.cache == 0 {
-			return usagef("nothing to set: give NEXT_ID, --cache N or both")
+		} else if want.Cache == 0 {
+			return ops.Usagef("nothing to set: give NEXT_ID, --cache N or both")
 		}
-		return from.withCluster(cmd.Context(), func(c *cluster) error {
-			r.cluster, r.out = c, cmd.OutOrStdout()
-			return r.set(cmd.Context(), args[0], want)
+		return from.withCluster(cmd.Context(), func(c *ops.Cluster) error {
+			r.Cluster, r.Out = c, cmd.OutOrStdout()
+			return r.Set(cmd.Context(), args[0], want)
 		})
 	}
 	return cmd
 }
 
 // rowChangeFlags adds what set and reset have in common.
-func rowChangeFlags(r *rowChange, fs *pflag.FlagSet, force string) *source {
+func rowChangeFlags(r *ops.RowChange, fs *pflag.FlagSet, force string) *source {
 	from := &source{}
 	from.flags(fs)
-	fs.BoolVar(&r.force, "force", false, force)
-	fs.BoolVar(&r.dryRun, "dry-run", false, "print the SQL and run none of it")
+	fs.BoolVar(&r.Force, "force", false, force)
+	fs.BoolVar(&r.DryRun, "dry-run", false, "print the SQL and run none of it")
 	return from
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/spf13/cobra"
 )
@@ -19,9 +20,9 @@ func newSeqStripes() *cobra.Command {
 		Use: "stripes --config FILE | --upstream DSN NAME", Short: "Show the stripes of a sequence that lies on several servers", Long: seqStripesAbout,
 		Args: arguments(1, 1, "give the sequence's NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return from.withCluster(cmd.Context(), func(c *cluster) error {
-				return c.withStriped(args[0], func(s stripedSequence) error {
-					stripes, err := s.Stripes(cmd.Context(), s.database, s.name.table)
+			return from.withCluster(cmd.Context(), func(c *ops.Cluster) error {
+				return c.WithStriped(args[0], func(s ops.StripedSequence) error {
+					stripes, err := s.Stripes(cmd.Context(), s.Database, s.Name.Table)
 					return errors.Join(printStripes(cmd.OutOrStdout(), stripes), err)
 				})
 			})

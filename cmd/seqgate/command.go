@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -97,7 +98,7 @@ func complete(c *cobra.Command) {
 			if len(args) > 0 {
 				return cmd.Help()
 			}
-			return usagef("no command given\n\n%s", cmd.UsageString())
+			return ops.Usagef("no command given\n\n%s", cmd.UsageString())
 		}
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -145,10 +146,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
 		if n, no := strconv.ParseInt(unknown.GetSpecifiedShortnames(), 10, 64); no == nil {
-			return usagef("%d is negative: write a whole number from 1", -n)
+			return ops.Usagef("%d is negative: write a whole number from 1", -n)
 		}
 	}
-	return usagef("%w: see %s --help", err, cmd.CommandPath())
+	return ops.Usagef("%w: see %s --help", err, cmd.CommandPath())
 }
 
 // noArgs is for a command without arguments, or one that has commands: it says which one was meant where one is near.
@@ -157,7 +158,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	case len(args) == 0, cmd.HasSubCommands() && args[0] == "help":
 		return nil
 	case !cmd.HasSubCommands():
-		return usagef("unexpected argument %q: see %s --help", args[0], cmd.CommandPath())
+		return ops.Usagef("unexpected argument %q: see %s --help", args[0], cmd.CommandPath())
 	}
 	var known []string
 	for _, c := range cmd.Commands() {
@@ -165,16 +166,16 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	}
 	name := strings.TrimPrefix(cmd.CommandPath()+" "+args[0], cmd.Root().Name()+" ")
 	if advice := vschema.Suggest(args[0], known); strings.HasPrefix(advice, "did you mean") {
-		return usagef("unknown command %q: %s", name, advice)
+		return ops.Usagef("unknown command %q: %s", name, advice)
 	}
-	return usagef("unknown command %q\n\n%s", name, cmd.UsageString())
+	return ops.Usagef("unknown command %q\n\n%s", name, cmd.UsageString())
 }
 
 // arguments is for a command with arguments; advice says what they are.
 func arguments(least, most int, advice string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usagef("%s: see %s --help", advice, cmd.CommandPath())
+			return ops.Usagef("%s: see %s --help", advice, cmd.CommandPath())
 		}
 		return nil
 	}
@@ -199,7 +200,7 @@ func (c *count) Set(text string) error {
 func countArgument(name, text string) (int64, error) {
 	var c count
 	if err := c.Set(text); err != nil {
-		return 0, usagef("%s %q: %w", name, text, err)
+		return 0, ops.Usagef("%s %q: %w", name, text, err)
 	}
 	return int64(c), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -17,10 +18,10 @@ func TestExitCode(t *testing.T) {
 		want int
 	}{
 		{"success", nil, 0},
-		{"usage", usagef("wrong"), 2},
-		{"wrapped usage", fmt.Errorf("serve: %w", usagef("wrong")), 2},
+		{"usage", ops.Usagef("wrong"), 2},
+		{"wrapped usage", fmt.Errorf("serve: %w", ops.Usagef("wrong")), 2},
 		{"files", vschema.Errors{{Message: "wrong"}}, 2},
-		{"findings", errFindings(1), 1},
+		{"findings", ops.ErrFindings(1), 1},
 		{"other", errors.New("gone"), 1},
 	}
 	for _, tt := range tests {

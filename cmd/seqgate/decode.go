@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/ops"
 
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence/snowflake"
@@ -18,7 +19,7 @@ func declaredGenerators(file, schema, layout string) (all []*vschema.Generator, 
 	var v *vschema.VSchema
 	switch {
 	case file != "" && schema != "", (file != "" || schema != "") && layout != "":
-		return nil, usagef("give one of --config, --vschema and --layout")
+		return nil, ops.Usagef("give one of --config, --vschema and --layout")
 	case file != "":
 		cfg, err := loader(os.Getenv).Load(file)
 		if err != nil {
@@ -51,7 +52,7 @@ func layoutNames() []string {
 func parseID(text string) (int64, error) {
 	id, ok := generate.ParseID(text)
 	if !ok {
-		return 0, usagef("%q is not an id: write a number from 1 to 2^63-1, decimal or after 0x", text)
+		return 0, ops.Usagef("%q is not an id: write a number from 1 to 2^63-1, decimal or after 0x", text)
 	}
 	return id, nil
 }
@@ -75,7 +76,7 @@ func explain(id int64, name string, generators []*vschema.Generator, now time.Ti
 	if name != "" {
 		l, ok := snowflake.Preset(name)
 		if !ok {
-			return nil, usagef("no layout %q: there are %s", name, strings.Join(layoutNames(), ", "))
+			return nil, ops.Usagef("no layout %q: there are %s", name, strings.Join(layoutNames(), ", "))
 		}
 		d, err := l.Decode(id)
 		if err != nil {

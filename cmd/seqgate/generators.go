@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/internal/generators"
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/sequence"
 	seqredis "github.com/seqgate/seqgate/sequence/redis"
@@ -70,6 +71,6 @@ func (s *stores) segments(g *vschema.Generator) (sequence.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seqredis.Store{Client: client, Key: p.Key, Step: p.Step, Prefix: generators.DatePrefix(p), Guard: guarded(own, store),
+	return seqredis.Store{Client: client, Key: p.Key, Step: p.Step, Prefix: generators.DatePrefix(p), Guard: ops.Guarded(own, store),
 		GuardName: sequence.Name{Keyspace: p.GuardKeyspace, Database: guard.Database, Table: p.GuardTable}}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/ops"
 
 	"github.com/seqgate/seqgate/internal/servertest"
 )
@@ -32,7 +33,7 @@ func TestServeWithoutRedisURL(t *testing.T) {
 // A URL of Redis that cannot be read is not told, since it has a password.
 func TestImportRedisURL(t *testing.T) {
 	const url = "redis://app:s3cret@127.0.0.1:63a79/0"
-	if _, err := openRedis(t.Context(), url); exitCode(err) != 2 || strings.Contains(err.Error(), "s3c") {
+	if _, err := ops.OpenRedis(t.Context(), url); exitCode(err) != 2 || strings.Contains(err.Error(), "s3c") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/ops"
 )
 
 // health asks at the admin address, or else as a client.
@@ -61,7 +62,7 @@ func askHealth(ctx context.Context, at config.Admin, page string) error {
 // it, and variables that only seqgate itself is given, do not matter.
 func healthAddresses(file string, getenv func(string) string) (at config.Admin, listen string, err error) {
 	if file == "" {
-		return at, "", usagef("no configuration: give --config FILE or --admin ADDR")
+		return at, "", ops.Usagef("no configuration: give --config FILE or --admin ADDR")
 	}
 	cfg, _, err := loader(getenv).LoadTolerantly(file)
 	if err != nil {

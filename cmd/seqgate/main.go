@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -23,7 +24,7 @@ func main() {
 
 // exitCode is 0 for success and asked-for help, 2 for a wrong call and wrong files, 1 for everything else.
 func exitCode(err error) int {
-	var usage usageError
+	var usage ops.UsageError
 	var files vschema.Errors
 	switch {
 	case err == nil:

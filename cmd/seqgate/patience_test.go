@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -36,8 +37,8 @@ func TestFrozenServer(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if took := time.Since(began); took > 4*silence {
-			t.Errorf("the commands took %v, want about %v", took, 2*silence)
+		if took := time.Since(began); took > 4*ops.Silence {
+			t.Errorf("the commands took %v, want about %v", took, 2*ops.Silence)
 		}
 	})
 }
@@ -49,7 +50,7 @@ func TestSlowSearch(t *testing.T) {
 		t.Parallel()
 		server := newPlace(t, s, "").server()
 		var slept int
-		if err := server.db.QueryRow("SELECT SLEEP(12)").Scan(&slept); err != nil || slept != 0 {
+		if err := server.DB.QueryRow("SELECT SLEEP(12)").Scan(&slept); err != nil || slept != 0 {
 			t.Errorf("a search of 12 s: %d, %v, want its answer", slept, err)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/proxy/catalog"
 
 	"github.com/go-sql-driver/mysql"
@@ -182,7 +183,7 @@ func nextOfKeys(name sequence.Name, wants []keyed.Want) string {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		fmt.Fprintf(&b, "SELECT NEXT %d VALUES FROM %s.%s FOR KEY X'%s'", w.N, quote(name.Database), quote(name.Table), hex.EncodeToString(w.Key))
+		fmt.Fprintf(&b, "SELECT NEXT %d VALUES FROM %s.%s FOR KEY X'%s'", w.N, ops.Quote(name.Database), ops.Quote(name.Table), hex.EncodeToString(w.Key))
 	}
 	return b.String()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -45,7 +46,7 @@ func TestFirstFree(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := firstFree(t.Context(), cfg, tt.of)
+				got, err := ops.FirstFree(t.Context(), cfg, tt.of)
 				if (err != nil) != (tt.want < 0) || err == nil && got != tt.want {
 					t.Errorf("firstFree = %d, %v, want %d", got, err, tt.want)
 				}

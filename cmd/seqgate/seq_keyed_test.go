@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
@@ -81,7 +82,7 @@ func TestKeyedBehind(t *testing.T) {
 				}{
 					{func() (string, error) { return p.run(initCommand, "--dry-run") }, []string{raised}, 0},
 					{func() (string, error) { return p.run(seqCommand("reset"), "msg_seq", "--dry-run") }, []string{raised}, 0},
-					{func() (string, error) { return p.run(initCommand) }, []string{raised, "-- " + keyedNote}, 1},
+					{func() (string, error) { return p.run(initCommand) }, []string{raised, "-- " + ops.KeyedNote}, 1},
 				} {
 					out, err := run.command()
 					if err != nil {
@@ -121,7 +122,7 @@ func TestSeqSetKeyed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantLines(t, out, raise, "-- "+keyedNote)
+			wantLines(t, out, raise, "-- "+ops.KeyedNote)
 			if got := query1[int](t, p.db, "SELECT COUNT(*) FROM msg_seq WHERE next_id = 500"); got != run.rows {
 				t.Errorf("set %s: %d sections at 500, want %d", run.args, got, run.rows)
 			}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -77,7 +78,7 @@ func TestSeqSet(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					note := "-- " + memoryNote
+					note := "-- " + ops.MemoryNote
 					if strings.HasSuffix(tt.name, "by force") && !strings.HasPrefix(tt.name, "among") {
 						note += ": ids repeat if one ran while next_id was lowered"
 					}
@@ -198,36 +199,36 @@ func TestEditLosesNothing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, "", "CREATE TABLE t_seq "+vitessSequence, "INSERT INTO t_seq VALUES (0, 100, 7)")
 		server := p.server()
-		name := tableName{"main", "t_seq"}
+		name := ops.TableName{Keyspace: "main", Table: "t_seq"}
 		var out strings.Builder
-		e := editor{out: &out}
+		e := ops.Editor{Out: &out}
 
 		// meanwhile makes a decision of an operator, and has somebody reserve ids each time after the row was read.
-		meanwhile := func(w wantedRow, reserve ...string) decision {
-			return func(now *seqRow) (seqRow, error) {
+		meanwhile := func(w ops.WantedRow, reserve ...string) ops.Decision {
+			return func(now *ops.SeqRow) (ops.SeqRow, error) {
 				if len(reserve) > 0 {
 					p.exec(reserve[0])
 					reserve = reserve[1:]
 				}
-				return w.decide(now)
+				return w.Decide(now)
 			}
 		}
-		free := freeIDs{next: 1, last: math.MaxInt64}
+		free := ops.FreeIDs{Next: 1, Last: math.MaxInt64}
 		steps := []struct {
 			name    string
-			want    wantedRow
+			want    ops.WantedRow
 			reserve []string
 			err     string
 			row     string
 		}{
-			{"cache", wantedRow{cache: 9}, []string{"UPDATE t_seq SET next_id = 200", "UPDATE t_seq SET next_id = 300"}, "", "300 9"},
-			{"raise under the others", wantedRow{next: 500, free: free}, []string{"UPDATE t_seq SET next_id = 400"}, "", "500 9"},
-			{"raise over the others", wantedRow{next: 600, free: free}, []string{"UPDATE t_seq SET next_id = 700"}, "next_id is 700: lowered to 600", "700 9"},
-			{"lower by force", wantedRow{next: 5, force: true}, []string{"UPDATE t_seq SET next_id = 800"},
+			{"cache", ops.WantedRow{Cache: 9}, []string{"UPDATE t_seq SET next_id = 200", "UPDATE t_seq SET next_id = 300"}, "", "300 9"},
+			{"raise under the others", ops.WantedRow{Next: 500, Free: free}, []string{"UPDATE t_seq SET next_id = 400"}, "", "500 9"},
+			{"raise over the others", ops.WantedRow{Next: 600, Free: free}, []string{"UPDATE t_seq SET next_id = 700"}, "next_id is 700: lowered to 600", "700 9"},
+			{"lower by force", ops.WantedRow{Next: 5, Force: true}, []string{"UPDATE t_seq SET next_id = 800"},
 				"next_id is not 700 any more: somebody reserves ids from it at this moment", "800 9"},
 		}
 		for _, step := range steps {
-			err := e.edit(t.Context(), server, name, meanwhile(step.want, step.reserve...))
+			err := e.Edit(t.Context(), server, name, meanwhile(step.want, step.reserve...))
 			switch {
 			case step.err == "" && err != nil:
 				t.Errorf("%s: %v", step.name, err)
@@ -250,8 +251,8 @@ func TestEditInsertsOnce(t *testing.T) {
 		errs := make([]error, 8)
 		for i := range errs {
 			group.Go(func() {
-				e := editor{out: new(strings.Builder)}
-				errs[i] = e.edit(t.Context(), server, tableName{"main", "t_seq"}, raiseTo(int64(10+i), 3))
+				e := ops.Editor{Out: new(strings.Builder)}
+				errs[i] = e.Edit(t.Context(), server, ops.TableName{Keyspace: "main", Table: "t_seq"}, ops.RaiseTo(int64(10+i), 3))
 			})
 		}
 		group.Wait()
@@ -269,31 +270,31 @@ func TestEditGivesUp(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, "", "CREATE TABLE t_seq "+vitessSequence, "INSERT INTO t_seq VALUES (0, 100, 7)")
 		reads := 0
-		err := editor{out: new(strings.Builder)}.edit(t.Context(), p.server(), tableName{"main", "t_seq"}, func(now *seqRow) (seqRow, error) {
+		err := ops.Editor{Out: new(strings.Builder)}.Edit(t.Context(), p.server(), ops.TableName{Keyspace: "main", Table: "t_seq"}, func(now *ops.SeqRow) (ops.SeqRow, error) {
 			reads++
 			p.exec("UPDATE t_seq SET next_id = next_id + 1")
-			return wantedRow{cache: 9}.decide(now)
+			return ops.WantedRow{Cache: 9}.Decide(now)
 		})
 		wantError(t, p, err, 1, "others changed the row between reading and writing it 100 times")
-		if reads != editTries {
-			t.Errorf("read %d times, want %d", reads, editTries)
+		if reads != ops.EditTries {
+			t.Errorf("read %d times, want %d", reads, ops.EditTries)
 		}
 	})
 }
 
 // server connects to the place's server as the commands do.
-func (p *place) server() *server {
+func (p *place) server() *ops.Server {
 	p.t.Helper()
 	cfg, err := (&source{file: p.from[1]}).load()
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	s, err := connect(context.Background(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
+	s, err := ops.Connect(context.Background(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() {
-		if err := s.close(); err != nil {
+		if err := s.Close(); err != nil {
 			p.t.Errorf("close: %v", err)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/internal/generators"
+	"github.com/seqgate/seqgate/internal/ops"
 
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
@@ -345,7 +346,7 @@ func newServer(schema *vschemaFile, keyspaces map[string]*catalog.Keyspace, serv
 		TLS: clientTLS, RequireTLS: cfg.TLS.Required, RSA: key,
 		Sequences: sequences, Keyed: keyed.get, Generators: generators, VSchema: cfg.VSchema, AlterVSchema: alter, OnExplicitID: cfg.Tables.OnExplicitIDOf,
 		FirstFree: func(ctx context.Context, name sequence.Name) (int64, error) {
-			return firstFree(ctx, schema.config(), name)
+			return ops.FirstFree(ctx, schema.config(), name)
 		},
 		Logger: log, Tracer: spans, Version: version(), Health: servers.Statuses,
 		XA:             decisionsAt(cfg, keyspaces),

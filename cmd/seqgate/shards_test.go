@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -209,7 +210,7 @@ func TestFirstFreeSharded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return firstFree(t.Context(), cfg, sequence.Name{Keyspace: "main", Database: p.name, Table: "orders_seq"})
+			return ops.FirstFree(t.Context(), cfg, sequence.Name{Keyspace: "main", Database: p.name, Table: "orders_seq"})
 		}
 		if got, err := free(); err != nil || got != 51 {
 			t.Errorf("firstFree = %d, %v, want 51", got, err)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/spf13/pflag"
 )
 
@@ -39,7 +40,7 @@ func (s *source) load() (*config.Config, error) {
 func (s *source) read(l config.Loader) (*config.Config, error) {
 	switch {
 	case s.file != "" && s.upstream != "":
-		return nil, usagef("--config and --upstream together: give one")
+		return nil, ops.Usagef("--config and --upstream together: give one")
 	case s.upstream != "" && s.anyDatabase:
 		return l.UpstreamServer(s.upstream)
 	case s.upstream != "":
@@ -47,15 +48,15 @@ func (s *source) read(l config.Loader) (*config.Config, error) {
 	case s.file != "":
 		return l.Load(s.file)
 	}
-	return nil, usagef("no configuration: give --config FILE or --upstream DSN")
+	return nil, ops.Usagef("no configuration: give --config FILE or --upstream DSN")
 }
 
 // withCluster has the servers of the configuration for the time of a call.
-func (s *source) withCluster(ctx context.Context, do func(*cluster) error) error {
+func (s *source) withCluster(ctx context.Context, do func(*ops.Cluster) error) error {
 	cfg, err := s.load()
 	if err != nil {
 		return err
 	}
-	c := newCluster(ctx, cfg)
-	return errors.Join(do(c), c.close())
+	c := ops.NewCluster(ctx, cfg)
+	return errors.Join(do(c), c.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/seqgate/seqgate/internal/config"
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/proxy/catalog"
 
 	"github.com/seqgate/seqgate/sequence"
@@ -40,7 +41,7 @@ func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 	if err != nil {
 		return sequence.Settings{}, err
 	}
-	return sequence.Settings{Store: guarded(own, store), Ordered: own.Ordered}, nil
+	return sequence.Settings{Store: ops.Guarded(own, store), Ordered: own.Ordered}, nil
 }
 
 func (s *stores) store(name sequence.Name, own config.SequenceOverride, k *catalog.Keyspace) (sequence.RowStore, error) {
@@ -59,13 +60,13 @@ func (s *stores) store(name sequence.Name, own config.SequenceOverride, k *catal
 		if s.dropped(name) { // its ids would be given again
 			return 0, 0, &sequence.Error{Kind: sequence.ErrNoTable, Sequence: name.String(), Text: "was dropped; use CREATE SEQUENCE or seqgate init"}
 		}
-		next, err = firstFree(ctx, s.vschema.config(), name)
-		return max(1, next), sequence.DefaultCache, seedError(name, err)
+		next, err = ops.FirstFree(ctx, s.vschema.config(), name)
+		return max(1, next), sequence.DefaultCache, ops.SeedError(name, err)
 	}), nil
 }
 
 func (s *stores) striped(name sequence.Name) (sequence.RowStore, error) {
-	store, closeAll, err := openStriped(s.vschema.config(), tableName{name.Keyspace, name.Table}, s.log)
+	store, closeAll, err := ops.OpenStriped(s.vschema.config(), ops.TableName{Keyspace: name.Keyspace, Table: name.Table}, s.log)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -65,7 +66,7 @@ func checkCommand(ctx context.Context, args []string, out *bytes.Buffer) error {
 func (p *place) sequence(table string) string {
 	p.t.Helper()
 	var next, cache sql.NullString
-	err := p.db.QueryRow("SELECT next_id, cache FROM "+quote(table)+" WHERE id = 0").Scan(&next, &cache)
+	err := p.db.QueryRow("SELECT next_id, cache FROM "+ops.Quote(table)+" WHERE id = 0").Scan(&next, &cache)
 	if err != nil {
 		p.t.Fatalf("read sequence %s: %v", table, err)
 	}
@@ -91,12 +92,12 @@ func TestReadTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server, err := connect(t.Context(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
+		server, err := ops.Connect(t.Context(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer server.close()
-		table := server.tables["t"]
+		defer server.Close()
+		table := server.Tables["t"]
 		if table.Kind != "BASE TABLE" || table.Engine != "InnoDB" || table.Comment != "x" {
 			t.Errorf("table t is %+v", table)
 		}
@@ -108,7 +109,7 @@ func TestReadTables(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("columns of table t (-want +got):\n%s", diff)
 		}
-		if got := server.tables["v"].Kind; got != "VIEW" {
+		if got := server.Tables["v"].Kind; got != "VIEW" {
 			t.Errorf("view v is a %q, want VIEW", got)
 		}
 	})
@@ -118,20 +119,20 @@ func TestReadUsedIDs(t *testing.T) {
 	tests := []struct {
 		name, table string
 		insert      string
-		want        usedIDs
+		want        ops.UsedIDs
 		next        int64 // 0: used up
 	}{
-		{"empty", "(id BIGINT PRIMARY KEY)", "", usedIDs{}, 1},
-		{"rows", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (5), (7)", usedIDs{max: 7}, 8},
-		{"negative", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (-5)", usedIDs{}, 1},
-		{"counter", "(id BIGINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 100", "", usedIDs{counter: 100}, 100},
+		{"empty", "(id BIGINT PRIMARY KEY)", "", ops.UsedIDs{}, 1},
+		{"rows", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (5), (7)", ops.UsedIDs{Max: 7}, 8},
+		{"negative", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (-5)", ops.UsedIDs{}, 1},
+		{"counter", "(id BIGINT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 100", "", ops.UsedIDs{Counter: 100}, 100},
 		{"counter after a delete", "(id BIGINT AUTO_INCREMENT PRIMARY KEY)",
-			"INSERT INTO t VALUES (), (), (); DELETE FROM t WHERE id > 1", usedIDs{max: 1, counter: 4}, 4},
+			"INSERT INTO t VALUES (), (), (); DELETE FROM t WHERE id > 1", ops.UsedIDs{Max: 1, Counter: 4}, 4},
 		{"unsigned past the end", "(id BIGINT UNSIGNED PRIMARY KEY)", "INSERT INTO t VALUES (18446744073709551615)",
-			usedIDs{max: 9223372036854775807}, 0},
-		{"the end", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (9223372036854775807)", usedIDs{max: 9223372036854775807}, 0},
+			ops.UsedIDs{Max: 9223372036854775807}, 0},
+		{"the end", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (9223372036854775807)", ops.UsedIDs{Max: 9223372036854775807}, 0},
 		{"one before the end", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (9223372036854775806)",
-			usedIDs{max: 9223372036854775806}, 9223372036854775807},
+			ops.UsedIDs{Max: 9223372036854775806}, 9223372036854775807},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
@@ -144,16 +145,16 @@ func TestReadUsedIDs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				server, err := connect(t.Context(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
+				server, err := ops.Connect(t.Context(), cfg.Keyspaces[0], cfg.Keyspaces[0].Shards[0])
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer server.close()
-				got, err := server.readUsedIDs(t.Context(), "t", "id")
+				defer server.Close()
+				got, err := server.ReadUsedIDs(t.Context(), "t", "id")
 				if err != nil || got != tt.want {
 					t.Errorf("used ids %+v, %v, want %+v", got, err, tt.want)
 				}
-				next, err := got.next()
+				next, err := got.Next()
 				if (err != nil) != (tt.next == 0) || next != tt.next {
 					t.Errorf("next %d, %v, want %d", next, err, tt.next)
 				}

@@ -12,13 +12,13 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// datePrefix gives what the ids of a Redis counter begin with.
+// DatePrefix gives what the ids of a Redis counter begin with.
 func DatePrefix(p *vschema.SegmentParams) seqredis.Prefix {
 	layout := map[string]string{"day": seqredis.Day, "hour": seqredis.Hour}[p.TimePrefix]
 	return seqredis.Prefix{Layout: layout, Digits: int(p.Digits)}
 }
 
-// fitsSkip returns why the guard of ids with a date could not go on after a failover: it skips within a day or an hour.
+// FitsSkip returns why the guard of ids with a date could not go on after a failover: it skips within a day or an hour.
 func FitsSkip(p *vschema.SegmentParams, guard config.SequenceOverride) error {
 	if p.TimePrefix == "" || float64(guard.FailoverSkip) < math.Pow10(int(p.Digits)) {
 		return nil
@@ -27,7 +27,7 @@ func FitsSkip(p *vschema.SegmentParams, guard config.SequenceOverride) error {
 		p.GuardKeyspace, p.GuardTable, guard.FailoverSkip, p.TimePrefix, p.Digits)
 }
 
-// openCounter prepares the connection to a counter of Redis.
+// OpenCounter prepares the connection to a counter of Redis.
 func OpenCounter(p *vschema.SegmentParams) (*redis.Client, error) {
 	options, err := config.RedisOptions(p)
 	if err != nil {

@@ -20,10 +20,10 @@ import (
 // openLeaser opens where the worker ids of sets are kept; end ends what it opened.
 type openLeaser func(cfg config.WorkerStore) (leaser func(generate.WorkerIDs) (worker.Leaser, error), end func() error, err error)
 
-// leaserKinds are the stores of worker ids that this build has beside the table, by their names in the configuration.
+// LeaserKinds are the stores of worker ids that this build has beside the table, by their names in the configuration.
 var LeaserKinds = map[string]openLeaser{}
 
-// openGenerators gives what makes ids without a sequence; end ends the connections of its worker ids, after its Close.
+// Open gives what makes ids without a sequence; end ends the connections of its worker ids, after its Close.
 func Open(cfg *config.Config, log *slog.Logger) (set *generate.Set, end func() error, err error) {
 	lease := leaseConfig(cfg.WorkerIDs)
 	lease.Address, lease.Logger = cfg.Advertise, log
@@ -75,7 +75,7 @@ func openWorkers(cfg *config.Config, lease worker.Config) (workers *generate.Wor
 // leaseWait bounds the wait for worker ids at the start: a database that is away then may be there later.
 const leaseWait = 2 * time.Second
 
-// useGenerators begins to lease the worker ids of the vschema's generators. It returns an error when this host's clock
+// Use begins to lease the worker ids of the vschema's generators. It returns an error when this host's clock
 // differs too much from others': that is to be set right first. What else is wrong may pass, and ids are given when it has.
 func Use(ctx context.Context, set *generate.Set, v *vschema.VSchema, log *slog.Logger) error {
 	if err := set.Use(v); err != nil {
@@ -96,7 +96,7 @@ func Use(ctx context.Context, set *generate.Set, v *vschema.VSchema, log *slog.L
 // closeTimeout bounds how long leases are ended for.
 const closeTimeout = 2 * time.Second
 
-// closeGenerators ends the leases of worker ids, so that others can have them sooner.
+// Close ends the leases of worker ids, so that others can have them sooner.
 func Close(ctx context.Context, set *generate.Set, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()

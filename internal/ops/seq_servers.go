@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 )
 
 // servers are those that were reached.
-type servers []*server
+type servers []*Server
 
 // of finds the server of an unsharded keyspace, nil when it was not reached.
-func (ss servers) of(keyspace string) *server {
-	if all := ss.all(keyspace); len(all) > 0 && all[0].shard == "" {
+func (ss servers) of(keyspace string) *Server {
+	if all := ss.all(keyspace); len(all) > 0 && all[0].Shard == "" {
 		return all[0]
 	}
 	return nil
@@ -24,37 +24,37 @@ func (ss servers) of(keyspace string) *server {
 // all are the servers of a keyspace, in the order of its shards, as far as they were reached.
 func (ss servers) all(keyspace string) (found servers) {
 	for _, s := range ss {
-		if s.keyspace == keyspace {
+		if s.Keyspace == keyspace {
 			found = append(found, s)
 		}
 	}
 	return found
 }
 
-func (ss servers) close() error {
+func (ss servers) Close() error {
 	var errs []error
 	for _, s := range ss {
-		errs = append(errs, s.close())
+		errs = append(errs, s.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// cluster is the servers of a configuration. Each is connected to when it is first asked for, so that a command about one
+// Cluster is the servers of a configuration. Each is connected to when it is first asked for, so that a command about one
 // sequence needs no other servers than those of what it fills. It is safe for concurrent use.
-type cluster struct {
+type Cluster struct {
 	cfg  *config.Config
-	open map[string][]func() (*server, error) // by keyspace, one for each shard
+	open map[string][]func() (*Server, error) // by keyspace, one for each shard
 
 	mu     sync.Mutex // guards opened
 	opened servers
 }
 
-func newCluster(ctx context.Context, cfg *config.Config) *cluster {
-	c := &cluster{cfg: cfg, open: map[string][]func() (*server, error){}}
+func NewCluster(ctx context.Context, cfg *config.Config) *Cluster {
+	c := &Cluster{cfg: cfg, open: map[string][]func() (*Server, error){}}
 	for _, k := range cfg.Keyspaces {
 		for _, shard := range k.Shards {
-			c.open[k.Name] = append(c.open[k.Name], sync.OnceValues(func() (*server, error) {
-				s, err := connect(ctx, k, shard)
+			c.open[k.Name] = append(c.open[k.Name], sync.OnceValues(func() (*Server, error) {
+				s, err := Connect(ctx, k, shard)
 				if err != nil {
 					return nil, err
 				}
@@ -69,7 +69,7 @@ func newCluster(ctx context.Context, cfg *config.Config) *cluster {
 }
 
 // server connects to the server of an unsharded keyspace, once: where sequences are.
-func (c *cluster) server(keyspace string) (*server, error) {
+func (c *Cluster) server(keyspace string) (*Server, error) {
 	if _, err := c.unsharded(keyspace); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (c *cluster) server(keyspace string) (*server, error) {
 }
 
 // unsharded finds a keyspace that sequences may be in.
-func (c *cluster) unsharded(name string) (config.Keyspace, error) {
+func (c *Cluster) unsharded(name string) (config.Keyspace, error) {
 	k, err := c.keyspace(name)
 	if err == nil && k.Sharded() {
 		err = fmt.Errorf("keyspace %s is sharded: sequences are in unsharded keyspaces, each in one row", name)
@@ -87,7 +87,7 @@ func (c *cluster) unsharded(name string) (config.Keyspace, error) {
 
 // shards connects to all servers of a keyspace, at the same time and once. It returns them in the order of the
 // configuration, or why not all are there.
-func (c *cluster) shards(keyspace string) (servers, error) {
+func (c *Cluster) shards(keyspace string) (servers, error) {
 	if _, err := c.keyspace(keyspace); err != nil {
 		return nil, err
 	}
@@ -105,16 +105,16 @@ func (c *cluster) shards(keyspace string) (servers, error) {
 }
 
 // serversOf connects to the servers that have a table: all of its keyspace, or the one shard that a pinned table is in.
-func (c *cluster) serversOf(name tableName) (servers, error) {
+func (c *Cluster) serversOf(name TableName) (servers, error) {
 	at := pinned(c.cfg, name)
 	if at < 0 {
-		return c.shards(name.keyspace)
+		return c.shards(name.Keyspace)
 	}
-	s, err := c.open[name.keyspace][at]()
+	s, err := c.open[name.Keyspace][at]()
 	return servers{s}, err
 }
 
-func (c *cluster) keyspace(name string) (config.Keyspace, error) {
+func (c *Cluster) keyspace(name string) (config.Keyspace, error) {
 	k, ok := c.cfg.Keyspace(name)
 	if !ok {
 		return k, fmt.Errorf("keyspace %q is not configured", name)
@@ -123,7 +123,7 @@ func (c *cluster) keyspace(name string) (config.Keyspace, error) {
 }
 
 // reach connects to all servers at the same time. It returns those that it reached, and why not the others.
-func (c *cluster) reach() (servers, error) {
+func (c *Cluster) reach() (servers, error) {
 	errs := make([]error, len(c.cfg.Keyspaces))
 	var group sync.WaitGroup
 	for i, k := range c.cfg.Keyspaces {
@@ -133,46 +133,46 @@ func (c *cluster) reach() (servers, error) {
 	return c.opened, errors.Join(errs...)
 }
 
-// close closes what was opened. Nothing may be asked for afterwards.
-func (c *cluster) close() error { return c.opened.close() }
+// Close closes what was opened. Nothing may be asked for afterwards.
+func (c *Cluster) Close() error { return c.opened.Close() }
 
-// table finds the table that an argument names, as table in the default keyspace or as keyspace.table.
-func (c *cluster) table(arg string) tableName {
+// Table finds the table that an argument names, as table in the default keyspace or as keyspace.table.
+func (c *Cluster) Table(arg string) TableName {
 	if keyspace, table, ok := strings.Cut(arg, "."); ok {
 		if _, ok := c.cfg.Keyspace(keyspace); ok {
-			return tableName{keyspace, table}
+			return TableName{keyspace, table}
 		}
 	}
-	return tableName{c.cfg.DefaultKeyspace, arg}
+	return TableName{c.cfg.DefaultKeyspace, arg}
 }
 
-// noTable says that there is no table of that name.
-func (c *cluster) noTable(name tableName) error {
-	if keyspace, _, ok := strings.Cut(name.table, "."); ok {
-		return usagef("there is no table %s, and no keyspace %q: write keyspace.table", name, printable(keyspace))
+// NoTable says that there is no table of that name.
+func (c *Cluster) NoTable(name TableName) error {
+	if keyspace, _, ok := strings.Cut(name.Table, "."); ok {
+		return Usagef("there is no table %s, and no keyspace %q: write keyspace.table", name, printable(keyspace))
 	}
-	return usagef("there is no table %s", name)
+	return Usagef("there is no table %s", name)
 }
 
 // binding says what a sequence fills, by the vschema or else by the convention. The sequence itself need not exist.
-func (c *cluster) binding(name tableName) (binding, error) {
+func (c *Cluster) binding(name TableName) (binding, error) {
 	if c.cfg.VSchema != nil {
-		all := map[tableName][]filled{}
+		all := map[TableName][]filled{}
 		vschemaBindings(c.cfg, all)
 		return binding{name, all[name]}, nil
 	}
-	s, err := c.server(name.keyspace)
+	s, err := c.server(name.Keyspace)
 	if err != nil {
 		return binding{}, err
 	}
-	if f, ok := s.conventionFill(name.table); ok {
+	if f, ok := s.conventionFill(name.Table); ok {
 		return binding{name, []filled{f}}, nil
 	}
 	return binding{sequence: name}, nil
 }
 
 // oneRow returns an error for a sequence that does not lie in one row.
-func (c *cluster) oneRow(name tableName) error {
+func (c *Cluster) oneRow(name TableName) error {
 	switch {
 	case c.isStriped(name):
 		return errors.New("it lies in stripes on several servers, not in one row: see seqgate seq stripes")
@@ -183,11 +183,11 @@ func (c *cluster) oneRow(name tableName) error {
 }
 
 // isStriped reports whether a sequence lies on several servers.
-func (c *cluster) isStriped(name tableName) bool {
-	return len(c.cfg.Sequences.Of(name.keyspace, name.table).Stores) > 0
+func (c *Cluster) isStriped(name TableName) bool {
+	return len(c.cfg.Sequences.Of(name.Keyspace, name.Table).Stores) > 0
 }
 
 // isKeyed reports whether a sequence counts by key.
-func (c *cluster) isKeyed(name tableName) bool {
-	return c.cfg.IsKeyed(name.keyspace, name.table)
+func (c *Cluster) isKeyed(name TableName) bool {
+	return c.cfg.IsKeyed(name.Keyspace, name.Table)
 }

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -18,14 +18,14 @@ var importSystems = map[string]func(ctx context.Context, dsn string) (oldSystem,
 	"tinyid":         openTinyid,
 	"auto_increment": openAutoIncrement,
 	"idgo":           openIdgo,
-	"redis":          openRedis,
+	"redis":          OpenRedis,
 }
 
 // oldSystem is one server of a system that gives ids.
 type oldSystem interface {
 	// counter reads where a counter stands. It fails when there is none of that key.
 	counter(ctx context.Context, key string) (counter, error)
-	close() error
+	Close() error
 }
 
 // counter is where an old system's counter stands.
@@ -35,43 +35,43 @@ type counter struct {
 	note string // what an operator should know of it, if anything
 }
 
-// importer is a seeder with counters of an old system.
-type importer struct {
-	seeder
+// Importer is a seeder with counters of an old system.
+type Importer struct {
+	Seeder
 	system        string
-	sources       []string    // of the flag --from
+	Sources       []string    // of the flag --from
 	pairs         [][2]string // names of sequences and their keys
-	margin, cache int64
+	Margin, Cache int64
 }
 
-// parse reads SYSTEM and NAME=KEY.
-func (i *importer) parse(args []string) error {
+// Parse reads SYSTEM and NAME=KEY.
+func (i *Importer) Parse(args []string) error {
 	systems := slices.Sorted(maps.Keys(importSystems))
 	switch {
 	case len(args) == 0:
-		return usagef("no system given: write one of %s: see seqgate seq import --help", strings.Join(systems, ", "))
+		return Usagef("no system given: write one of %s: see seqgate seq import --help", strings.Join(systems, ", "))
 	case importSystems[args[0]] == nil:
-		return usagef("unknown system %q: %s", args[0], vschema.Suggest(args[0], systems))
-	case len(i.sources) == 0:
-		return usagef("no source given: write --from and the DSN of the old system: see seqgate seq import --help")
+		return Usagef("unknown system %q: %s", args[0], vschema.Suggest(args[0], systems))
+	case len(i.Sources) == 0:
+		return Usagef("no source given: write --from and the DSN of the old system: see seqgate seq import --help")
 	case len(args) == 1:
-		return usagef("no sequences given: write NAME=KEY, such as users_seq=users: see seqgate seq import --help")
-	case i.margin < 0:
-		return usagef("--margin %d: write a whole number from 0", i.margin)
+		return Usagef("no sequences given: write NAME=KEY, such as users_seq=users: see seqgate seq import --help")
+	case i.Margin < 0:
+		return Usagef("--margin %d: write a whole number from 0", i.Margin)
 	}
 	i.system = args[0]
 	for _, arg := range args[1:] {
 		name, key, ok := strings.Cut(arg, "=")
 		if !ok || name == "" || key == "" {
-			return usagef("%q: write NAME=KEY, such as users_seq=users", arg)
+			return Usagef("%q: write NAME=KEY, such as users_seq=users", arg)
 		}
 		i.pairs = append(i.pairs, [2]string{name, key})
 	}
 	return nil
 }
 
-// seeds says what the sequences are to become, when all counters have been read.
-func (i *importer) seeds(ctx context.Context) (seeds []seed, err error) {
+// Seeds says what the sequences are to become, when all counters have been read.
+func (i *Importer) Seeds(ctx context.Context) (seeds []seed, err error) {
 	for _, pair := range i.pairs {
 		b, err := i.binding(pair[0])
 		if err != nil {
@@ -82,7 +82,7 @@ func (i *importer) seeds(ctx context.Context) (seeds []seed, err error) {
 	servers, err := i.open(ctx)
 	defer func() {
 		for _, s := range servers {
-			err = errors.Join(err, s.close())
+			err = errors.Join(err, s.Close())
 		}
 	}()
 	if err != nil {
@@ -97,9 +97,9 @@ func (i *importer) seeds(ctx context.Context) (seeds []seed, err error) {
 }
 
 // open connects to the sources; it returns those that it reached also with an error.
-func (i *importer) open(ctx context.Context) ([]oldSystem, error) {
+func (i *Importer) open(ctx context.Context) ([]oldSystem, error) {
 	var servers []oldSystem
-	for n, dsn := range i.sources {
+	for n, dsn := range i.Sources {
 		s, err := importSystems[i.system](ctx, dsn)
 		if err != nil {
 			return servers, fmt.Errorf("source %d: %w", n+1, err)
@@ -110,7 +110,7 @@ func (i *importer) open(ctx context.Context) ([]oldSystem, error) {
 }
 
 // read reads a counter on all its servers: the largest counts.
-func (i *importer) read(ctx context.Context, servers []oldSystem, key string, d *seed) error {
+func (i *Importer) read(ctx context.Context, servers []oldSystem, key string, d *seed) error {
 	for n, s := range servers {
 		found, err := s.counter(ctx, key)
 		if err != nil {
@@ -122,28 +122,28 @@ func (i *importer) read(ctx context.Context, servers []oldSystem, key string, d 
 		d.next, d.cache = max(d.next, found.next), max(d.cache, found.step)
 	}
 	if d.cache < 1 {
-		d.cache = i.cache
+		d.cache = i.Cache
 	}
-	if d.next > math.MaxInt64-i.margin {
-		return inSequence(d.sequence, fmt.Errorf("%d and a margin of %d are past the last id, %d", d.next, i.margin, int64(math.MaxInt64)))
+	if d.next > math.MaxInt64-i.Margin {
+		return inSequence(d.sequence, fmt.Errorf("%d and a margin of %d are past the last id, %d", d.next, i.Margin, int64(math.MaxInt64)))
 	}
-	d.next += i.margin
+	d.next += i.Margin
 	return nil
 }
 
 // binding finds the sequence. In a vschema it must be named, since it is made when it is missing.
-func (i *importer) binding(arg string) (binding, error) {
-	name := i.cluster.table(arg)
-	if v := i.cluster.cfg.VSchema; v != nil {
-		k, _ := v.Keyspace(name.keyspace)
-		if t, ok := k.Table(name.table); !ok || t.Type != vschema.Sequence {
-			return binding{}, usagef(`the vschema has no sequence %s: write "%s": {"type": "sequence"} there`, name, name.table)
+func (i *Importer) binding(arg string) (binding, error) {
+	name := i.Cluster.Table(arg)
+	if v := i.Cluster.cfg.VSchema; v != nil {
+		k, _ := v.Keyspace(name.Keyspace)
+		if t, ok := k.Table(name.Table); !ok || t.Type != vschema.Sequence {
+			return binding{}, Usagef(`the vschema has no sequence %s: write "%s": {"type": "sequence"} there`, name, name.Table)
 		}
 	}
-	if i.cluster.isKeyed(name) {
-		return binding{}, inSequence(name, i.cluster.oneRow(name))
+	if i.Cluster.isKeyed(name) {
+		return binding{}, inSequence(name, i.Cluster.oneRow(name))
 	}
-	b, err := i.cluster.binding(name)
+	b, err := i.Cluster.binding(name)
 	return b, inSequence(name, err)
 }
 

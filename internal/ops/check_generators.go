@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"cmp"
@@ -32,7 +32,7 @@ func (c *checker) checkGenerators(ctx context.Context, now time.Time) {
 		}
 		for _, t := range k.Tables() {
 			if a := t.AutoIncrement; a != nil && a.Generator != nil {
-				c.checkGenerated(tableName{k.Name, t.Name}, a)
+				c.checkGenerated(TableName{k.Name, t.Name}, a)
 			}
 		}
 	}
@@ -225,12 +225,12 @@ func (c *checker) checkRow(ctx context.Context, subject string, g *vschema.Gener
 }
 
 // checkGenerated checks a column that a generator fills, on each server that has it.
-func (c *checker) checkGenerated(name tableName, a *vschema.AutoIncrement) {
+func (c *checker) checkGenerated(name TableName, a *vschema.AutoIncrement) {
 	for _, s := range c.reached(name) {
-		at := s.named(name.table)
-		t, ok := s.table(name.table)
+		at := s.named(name.Table)
+		t, ok := s.table(name.Table)
 		if !ok {
-			c.missingTable(s, name.table)
+			c.missingTable(s, name.Table)
 			continue
 		}
 		c.checkColumnList(name, at, t)

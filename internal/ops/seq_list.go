@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"cmp"
@@ -15,8 +15,8 @@ import (
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
-// printList lists all sequences. Servers that are away do not keep it from listing the others.
-func (c *cluster) printList(ctx context.Context, asJSON bool, out io.Writer) (err error) {
+// List lists all sequences. Servers that are away do not keep it from listing the others.
+func (c *Cluster) List(ctx context.Context, asJSON bool, out io.Writer) (err error) {
 	reached, away := c.reach()
 	list := c.list(ctx, bindings(c.cfg, reached))
 	if asJSON {
@@ -37,7 +37,7 @@ type listed struct {
 	Fills    []listedColumn `json:"fills"`
 	Problems []string       `json:"problems"`
 
-	name   tableName
+	name   TableName
 	layout string // of what is not one row; "" if not known
 }
 
@@ -58,20 +58,20 @@ func (l *listed) problem(format string, args ...any) {
 }
 
 // list reads all sequences, and what they fill, at the same time as far as the servers' pools allow.
-func (c *cluster) list(ctx context.Context, all []binding) []listed {
+func (c *Cluster) list(ctx context.Context, all []binding) []listed {
 	list := make([]listed, len(all))
 	var group sync.WaitGroup
 	for i, b := range all {
 		l := &list[i]
-		*l = listed{Keyspace: b.sequence.keyspace, Table: b.sequence.table, Fills: []listedColumn{}, Problems: []string{}, name: b.sequence}
+		*l = listed{Keyspace: b.sequence.Keyspace, Table: b.sequence.Table, Fills: []listedColumn{}, Problems: []string{}, name: b.sequence}
 		group.Go(func() { c.read(ctx, b, l) })
 	}
 	group.Wait()
 	return list
 }
 
-func (c *cluster) read(ctx context.Context, b binding, l *listed) {
-	var row *seqRow
+func (c *Cluster) read(ctx context.Context, b binding, l *listed) {
+	var row *SeqRow
 	switch {
 	case c.isStriped(b.sequence):
 		c.readStripes(ctx, l)
@@ -90,7 +90,7 @@ func (c *cluster) read(ctx context.Context, b binding, l *listed) {
 }
 
 // readStripes fills in a sequence that lies in stripes on several servers.
-func (c *cluster) readStripes(ctx context.Context, l *listed) {
+func (c *Cluster) readStripes(ctx context.Context, l *listed) {
 	l.Kind = "striped"
 	stripes, err := c.stripes(ctx, l.name)
 	switch {
@@ -107,14 +107,14 @@ func (c *cluster) readStripes(ctx context.Context, l *listed) {
 }
 
 // readSections fills in a sequence that counts by key.
-func (c *cluster) readSections(ctx context.Context, l *listed) {
+func (c *Cluster) readSections(ctx context.Context, l *listed) {
 	l.Kind = "keyed"
 	s, err := c.server(l.Keyspace)
 	if err != nil {
 		l.problem("%s: %v", l.name, err)
 		return
 	}
-	rows, err := keyed.Rows(ctx, s.db, s.database, l.Table)
+	rows, err := keyed.Rows(ctx, s.DB, s.database, l.Table)
 	if err != nil {
 		l.problem("%s: %v", l.name, err)
 		return
@@ -123,7 +123,7 @@ func (c *cluster) readSections(ctx context.Context, l *listed) {
 }
 
 // readOneRow fills in a sequence of one row, which it returns as far as there is one.
-func (c *cluster) readOneRow(ctx context.Context, l *listed) *seqRow {
+func (c *Cluster) readOneRow(ctx context.Context, l *listed) *SeqRow {
 	l.Kind = "row"
 	row, faults := c.readRow(ctx, l.name)
 	for _, fault := range faults {
@@ -139,23 +139,23 @@ func (c *cluster) readOneRow(ctx context.Context, l *listed) *seqRow {
 }
 
 // readRow returns the row as far as there is one, and what is wrong with the sequence.
-func (c *cluster) readRow(ctx context.Context, name tableName) (row *seqRow, faults []error) {
-	s, err := c.server(name.keyspace)
+func (c *Cluster) readRow(ctx context.Context, name TableName) (row *SeqRow, faults []error) {
+	s, err := c.server(name.Keyspace)
 	if err != nil {
 		return nil, []error{err}
 	}
-	t, ok := s.table(name.table)
+	t, ok := s.table(name.Table)
 	if !ok {
 		return nil, []error{errors.New("the sequence table is missing: run seqgate init")}
 	}
-	quoted := s.quoted(name.table)
+	quoted := s.quoted(name.Table)
 	for _, fault := range sequenceFaults(t, quoted) {
 		faults = append(faults, fmt.Errorf("the table %s", fault))
 	}
 	if !hasSequenceColumns(t) {
 		return nil, faults
 	}
-	rows, err := s.readSequence(ctx, name.table)
+	rows, err := s.readSequence(ctx, name.Table)
 	if err != nil {
 		return nil, append(faults, err)
 	}
@@ -170,14 +170,14 @@ func (c *cluster) readRow(ctx context.Context, name tableName) (row *seqRow, fau
 
 // readColumn returns a column with its ids in use, and what is wrong with it for a sequence with that row; a row of nil
 // says nothing.
-func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listedColumn, error) {
-	l := listedColumn{Keyspace: f.keyspace, Table: f.table, Column: f.column, name: f.String() + "." + printable(f.column)}
-	at, err := c.serversOf(f.tableName)
+func (c *Cluster) readColumn(ctx context.Context, f filled, row *SeqRow) (listedColumn, error) {
+	l := listedColumn{Keyspace: f.Keyspace, Table: f.Table, Column: f.column, name: f.String() + "." + printable(f.column)}
+	at, err := c.serversOf(f.TableName)
 	if err != nil {
 		return l, err
 	}
 	var column catalog.Column // of all shards' the narrowest
-	var used usedIDs          // on all shards
+	var used UsedIDs          // on all shards
 	for _, s := range at {
 		here, ids, err := s.readColumn(ctx, f)
 		if err != nil {
@@ -186,9 +186,9 @@ func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listed
 		if column.Name == "" || here.MaxInteger() < column.MaxInteger() {
 			column = here
 		}
-		used = usedIDs{max(used.max, ids.max), max(used.counter, ids.counter)}
+		used = UsedIDs{max(used.Max, ids.Max), max(used.Counter, ids.Counter)}
 	}
-	l.Type, l.MaxID = column.ShortType(), &used.max
+	l.Type, l.MaxID = column.ShortType(), &used.Max
 	if row == nil || !row.next.Valid {
 		return l, nil
 	}
@@ -202,24 +202,24 @@ func (c *cluster) readColumn(ctx context.Context, f filled, row *seqRow) (listed
 }
 
 // readColumn returns a column that a sequence fills, with the ids in use on this server.
-func (s *server) readColumn(ctx context.Context, f filled) (column catalog.Column, used usedIDs, err error) {
-	t, ok := s.table(f.table)
+func (s *Server) readColumn(ctx context.Context, f filled) (column catalog.Column, used UsedIDs, err error) {
+	t, ok := s.table(f.Table)
 	if !ok {
 		return column, used, errors.New("the table does not exist")
 	}
 	if column, err = filledColumn(t, f.column); err != nil {
 		return column, used, err
 	}
-	used, err = s.readUsedIDs(ctx, f.table, column.Name)
+	used, err = s.ReadUsedIDs(ctx, f.Table, column.Name)
 	return column, used, err
 }
 
 // where adds the shard to an error, if there is one to name.
-func (s *server) where(err error) error {
-	if s.shard == "" {
+func (s *Server) where(err error) error {
+	if s.Shard == "" {
 		return err
 	}
-	return fmt.Errorf("shard %s: %w", s.shard, err)
+	return fmt.Errorf("shard %s: %w", s.Shard, err)
 }
 
 func printJSON(w io.Writer, list []listed) error {
@@ -235,12 +235,12 @@ func printTable(w io.Writer, list []listed) error {
 	fmt.Fprintln(t, "SEQUENCE\tKIND\tNEXT_ID\tCACHE\tFILLS\tMAX\tUSED")
 	var problems []string
 	for _, l := range list {
-		first := fmt.Sprintf("%s\t%s\t%s\t%s", l.name, cmp.Or(l.layout, l.Kind), orDash(l.NextID), orDash(l.Cache))
+		first := fmt.Sprintf("%s\t%s\t%s\t%s", l.name, cmp.Or(l.layout, l.Kind), OrDash(l.NextID), OrDash(l.Cache))
 		if len(l.Fills) == 0 {
 			fmt.Fprintf(t, "%s\t-\t-\t-\n", first)
 		}
 		for _, f := range l.Fills {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", first, f.name, orDash(f.MaxID), f.usedText())
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", first, f.name, OrDash(f.MaxID), f.usedText())
 			first = "\t\t\t"
 		}
 		problems = append(problems, l.Problems...)
@@ -252,7 +252,7 @@ func printTable(w io.Writer, list []listed) error {
 	return err
 }
 
-func orDash(n *int64) string {
+func OrDash(n *int64) string {
 	if n == nil {
 		return "-"
 	}

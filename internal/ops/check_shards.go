@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"cmp"
@@ -13,14 +13,14 @@ import (
 )
 
 // reached are the servers that were reached and have a table: those of all shards, or of the one that a pinned table is in.
-func (c *checker) reached(name tableName) servers {
-	all := c.servers.all(name.keyspace)
+func (c *checker) reached(name TableName) servers {
+	all := c.servers.all(name.Keyspace)
 	at := pinned(c.cfg, name)
 	if at < 0 {
 		return all
 	}
-	k, _ := c.cfg.Keyspace(name.keyspace)
-	return slices.DeleteFunc(all, func(s *server) bool { return s.shard != k.Shards[at].Name })
+	k, _ := c.cfg.Keyspace(name.Keyspace)
+	return slices.DeleteFunc(all, func(s *Server) bool { return s.Shard != k.Shards[at].Name })
 }
 
 // checkSharding checks the shards of a keyspace and, on each that was reached, the tables that the vschema has there.
@@ -38,7 +38,7 @@ func (c *checker) checkSharding(ctx context.Context, k config.Keyspace) {
 	}
 	c.ok(k.Name, "%d shards: %s", len(names), strings.Join(names, ", "))
 	for _, t := range c.cfg.Declared(k.Name).Tables() {
-		c.checkSharded(ctx, tableName{k.Name, t.Name}, t, k.Layout)
+		c.checkSharded(ctx, TableName{k.Name, t.Name}, t, k.Layout)
 	}
 }
 
@@ -70,13 +70,13 @@ func (c *checker) checkRecovery(ctx context.Context, k config.Keyspace) {
 }
 
 // checkSharded checks one table of a sharded keyspace on every shard that has it.
-func (c *checker) checkSharded(ctx context.Context, name tableName, t *vschema.Table, shards *vschema.Shards) {
-	var model *server // the first that has the table: the others are to have the same columns
+func (c *checker) checkSharded(ctx context.Context, name TableName, t *vschema.Table, shards *vschema.Shards) {
+	var model *Server // the first that has the table: the others are to have the same columns
 	for _, s := range c.reached(name) {
-		here, ok := s.table(name.table)
+		here, ok := s.table(name.Table)
 		if !ok {
 			if t.AutoIncrement == nil { // else checkFilled has told it
-				c.missingTable(s, name.table)
+				c.missingTable(s, name.Table)
 			}
 			continue
 		}
@@ -84,17 +84,17 @@ func (c *checker) checkSharded(ctx context.Context, name tableName, t *vschema.T
 			model = s
 			c.checkUniqueKeys(ctx, s, t)
 		} else {
-			of, _ := model.table(name.table)
-			c.compareColumns(s.named(name.table), here, model.shard, of)
+			of, _ := model.table(name.Table)
+			c.compareColumns(s.named(name.Table), here, model.Shard, of)
 		}
-		c.checkCounter(s.named(name.table), t, here)
+		c.checkCounter(s.named(name.Table), t, here)
 		c.checkRows(ctx, s, t, here, shards)
 	}
 }
 
 // compareColumns tells in what a table differs from that of another shard. Rows of both are given to clients as one
 // result, and one statement goes to both.
-func (c *checker) compareColumns(name tableName, t *catalog.Table, shard string, model *catalog.Table) {
+func (c *checker) compareColumns(name TableName, t *catalog.Table, shard string, model *catalog.Table) {
 	for _, want := range model.Columns {
 		got, ok := columnOf(t, want.Name)
 		switch {
@@ -130,7 +130,7 @@ func folded(names []string) []string {
 }
 
 // checkCounter tells of an AUTO_INCREMENT that is left on a table of several shards: each server counts for itself.
-func (c *checker) checkCounter(name tableName, declared *vschema.Table, t *catalog.Table) {
+func (c *checker) checkCounter(name TableName, declared *vschema.Table, t *catalog.Table) {
 	if declared.Pinned != nil || declared.Type == vschema.Reference {
 		return
 	}
@@ -145,12 +145,12 @@ func (c *checker) checkCounter(name tableName, declared *vschema.Table, t *catal
 		return
 	}
 	c.warn(subject, "it is still AUTO_INCREMENT: a row that reaches the server past seqgate gets an id that another row may get too: "+
-		"ALTER TABLE %s MODIFY %s %s NOT NULL", quote(name.table), quote(column.Name), strings.ToUpper(column.Definition()))
+		"ALTER TABLE %s MODIFY %s %s NOT NULL", Quote(name.Table), Quote(column.Name), strings.ToUpper(column.Definition()))
 }
 
 // checkUniqueKeys tells of unique keys that each shard holds for itself only: those without the columns that say where a
 // row is, and without the column that a sequence fills.
-func (c *checker) checkUniqueKeys(ctx context.Context, s *server, t *vschema.Table) {
+func (c *checker) checkUniqueKeys(ctx context.Context, s *Server, t *vschema.Table) {
 	if len(t.ColumnVindexes) == 0 {
 		return
 	}
@@ -166,7 +166,7 @@ func (c *checker) checkUniqueKeys(ctx context.Context, s *server, t *vschema.Tab
 		}
 		filled := t.AutoIncrement != nil && has(t.AutoIncrement.Column)
 		if !filled && slices.ContainsFunc(by, func(column string) bool { return !has(column) }) {
-			c.note(tableName{s.keyspace, t.Name}, "the unique key %s (%s) does not contain %s: its values are unique on each shard, not over all",
+			c.note(TableName{s.Keyspace, t.Name}, "the unique key %s (%s) does not contain %s: its values are unique on each shard, not over all",
 				key.name, strings.Join(key.columns, ", "), strings.Join(by, ", "))
 		}
 	}
@@ -179,7 +179,7 @@ type uniqueKey struct {
 }
 
 // uniqueKeys reads the unique keys of a table, in the order of their names.
-func (s *server) uniqueKeys(ctx context.Context, table string) (keys []uniqueKey, err error) {
+func (s *Server) uniqueKeys(ctx context.Context, table string) (keys []uniqueKey, err error) {
 	rows, err := s.conn.QueryContext(ctx, `SELECT index_name, COALESCE(column_name, '(an expression)') FROM information_schema.statistics
 		WHERE table_schema = ? AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index`, s.database, table)
 	if err != nil {

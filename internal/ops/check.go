@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// check compares the servers with the configuration, and prints what it finds.
-func (of *cluster) check(ctx context.Context, strict bool, out io.Writer) error {
+// Check compares the servers with the configuration, and prints what it finds.
+func (of *Cluster) Check(ctx context.Context, strict bool, out io.Writer) error {
 	cfg := of.cfg
 	c := checker{strict: strict, cfg: cfg, cluster: of, out: out}
 	c.connect()
@@ -41,7 +41,7 @@ func (of *cluster) check(ctx context.Context, strict bool, out io.Writer) error 
 type checker struct {
 	strict           bool // servers have to be there
 	cfg              *config.Config
-	cluster          *cluster
+	cluster          *Cluster
 	servers          servers // those that were reached
 	out              io.Writer
 	errors, warnings int
@@ -110,8 +110,8 @@ func (c *checker) connect() {
 
 // checkBinding checks a sequence and what it fills, as far as their servers were reached.
 func (c *checker) checkBinding(ctx context.Context, b binding) {
-	var row *seqRow
-	switch s := c.servers.of(b.sequence.keyspace); {
+	var row *SeqRow
+	switch s := c.servers.of(b.sequence.Keyspace); {
 	case c.cluster.isStriped(b.sequence):
 		c.checkStriped(ctx, b)
 	case s == nil:
@@ -121,7 +121,7 @@ func (c *checker) checkBinding(ctx context.Context, b binding) {
 		row = c.checkSequence(ctx, s, b.sequence)
 	}
 	for _, f := range b.fills {
-		for _, s := range c.reached(f.tableName) {
+		for _, s := range c.reached(f.TableName) {
 			c.checkFilled(ctx, s, f, b.sequence, row)
 		}
 	}
@@ -131,9 +131,9 @@ func (c *checker) checkBinding(ctx context.Context, b binding) {
 }
 
 // checkSequence returns the sequence's row when ids can be taken from it.
-func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) *seqRow {
+func (c *checker) checkSequence(ctx context.Context, s *Server, name TableName) *SeqRow {
 	c.checkFailover(ctx, s, name)
-	t, ok := s.table(name.table)
+	t, ok := s.table(name.Table)
 	switch {
 	case !ok && c.cfg.Sequences.AutoCreate:
 		c.note(name, "the sequence table is missing: it is made when first used, or by seqgate init")
@@ -142,7 +142,7 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 		c.fail(name, "the sequence table is missing: run seqgate init")
 		return nil
 	}
-	quoted := s.quoted(name.table)
+	quoted := s.quoted(name.Table)
 	faults := sequenceFaults(t, quoted)
 	for _, fault := range faults {
 		c.fail(name, "the table %s", fault)
@@ -150,7 +150,7 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 	if !hasSequenceColumns(t) {
 		return nil
 	}
-	rows, err := s.readSequence(ctx, name.table)
+	rows, err := s.readSequence(ctx, name.Table)
 	if err != nil {
 		c.failed(name, err)
 		return nil
@@ -178,7 +178,7 @@ func (c *checker) checkSequence(ctx context.Context, s *server, name tableName) 
 }
 
 // rowFaults says what keeps ids from being taken from a sequence with these rows of id = 0, which may give ids up to last.
-func rowFaults(quoted string, rows []seqRow, last int64) (faults []string) {
+func rowFaults(quoted string, rows []SeqRow, last int64) (faults []string) {
 	switch {
 	case len(rows) == 0:
 		return []string{"there is no row with id = 0: run seqgate init"}
@@ -203,15 +203,15 @@ func rowFaults(quoted string, rows []seqRow, last int64) (faults []string) {
 }
 
 // checkFilled checks a column that a sequence fills. row is nil when the sequence itself is at fault or away.
-func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tableName, row *seqRow) {
-	name := s.named(f.table)
-	t, ok := s.table(f.table)
+func (c *checker) checkFilled(ctx context.Context, s *Server, f filled, from TableName, row *SeqRow) {
+	name := s.named(f.Table)
+	t, ok := s.table(f.Table)
 	if !ok {
-		c.missingTable(s, f.table)
+		c.missingTable(s, f.Table)
 		return
 	}
-	c.checkColumnList(f.tableName, name, t)
-	c.checkKeyColumn(f.tableName, name, t)
+	c.checkColumnList(f.TableName, name, t)
+	c.checkKeyColumn(f.TableName, name, t)
 	column, ok := columnOf(t, f.column)
 	if !ok {
 		c.fail(name, "the auto_increment column %s is missing: %s", f.column, vschema.Suggest(f.column, columnNames(t.Columns)))
@@ -225,7 +225,7 @@ func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tab
 	if row == nil {
 		return
 	}
-	used, err := s.readUsedIDs(ctx, f.table, column.Name)
+	used, err := s.ReadUsedIDs(ctx, f.Table, column.Name)
 	if err != nil {
 		c.failed(subject, err)
 		return
@@ -234,17 +234,17 @@ func (c *checker) checkFilled(ctx context.Context, s *server, f filled, from tab
 }
 
 // missingTable tells of a table that the vschema names and a server lacks.
-func (c *checker) missingTable(s *server, table string) {
-	if len(s.tables) == 0 {
+func (c *checker) missingTable(s *Server, table string) {
+	if len(s.Tables) == 0 {
 		c.fail(s.named(table), "the table is missing: the database %s has no tables", s.database)
 		return
 	}
 	c.fail(s.named(table), "the table is missing in database %s, or the vschema names it wrongly: %s", s.database,
-		vschema.Suggest(table, slices.Collect(maps.Keys(s.tables))))
+		vschema.Suggest(table, slices.Collect(maps.Keys(s.Tables))))
 }
 
 // checkRange checks that the sequence is above the ids in use and below the end of the column's type.
-func (c *checker) checkRange(subject string, column catalog.Column, sequence tableName, row *seqRow, used usedIDs) {
+func (c *checker) checkRange(subject string, column catalog.Column, sequence TableName, row *SeqRow, used UsedIDs) {
 	next := max(row.next.Int64, 1)
 	fault, fatal := rangeFault(next, used, column)
 	switch {
@@ -259,17 +259,17 @@ func (c *checker) checkRange(subject string, column catalog.Column, sequence tab
 
 // rangeFault says what is wrong with a next_id for a column with these ids in use, "" for nothing. It is fatal when ids
 // would repeat or INSERTs fail.
-func rangeFault(next int64, used usedIDs, column catalog.Column) (fault string, fatal bool) {
+func rangeFault(next int64, used UsedIDs, column catalog.Column) (fault string, fatal bool) {
 	last := column.MaxInteger()
 	switch left := last - next + 1; {
-	case used.max >= last:
-		return fmt.Sprintf("the ids are used up: the largest id, %d, is the last of %s: make it a BIGINT", used.max, column.ShortType()), true
+	case used.Max >= last:
+		return fmt.Sprintf("the ids are used up: the largest id, %d, is the last of %s: make it a BIGINT", used.Max, column.ShortType()), true
 	case next > last:
 		return fmt.Sprintf("the ids are used up: next_id %d is past the end of %s, %d: make it a BIGINT", next, column.ShortType(), last), true
-	case next <= used.max:
-		return fmt.Sprintf("next_id %d is not above the largest id %d, ids would repeat: run seqgate init", next, used.max), true
-	case next < used.counter:
-		return fmt.Sprintf("next_id %d is below the AUTO_INCREMENT counter %d, ids of deleted rows may be given again: run seqgate init", next, used.counter), false
+	case next <= used.Max:
+		return fmt.Sprintf("next_id %d is not above the largest id %d, ids would repeat: run seqgate init", next, used.Max), true
+	case next < used.Counter:
+		return fmt.Sprintf("next_id %d is below the AUTO_INCREMENT counter %d, ids of deleted rows may be given again: run seqgate init", next, used.Counter), false
 	case left < last/10:
 		return fmt.Sprintf("only %d ids are left of %s, next_id is %d: make it a BIGINT", left, column.ShortType(), next), false
 	}
@@ -278,12 +278,12 @@ func rangeFault(next int64, used usedIDs, column catalog.Column) (fault string, 
 
 // checkColumnList holds an authoritative list of columns against the table, printed as subject: INSERTs without a list of
 // their own are understood by it.
-func (c *checker) checkColumnList(name, subject tableName, t *catalog.Table) {
+func (c *checker) checkColumnList(name, subject TableName, t *catalog.Table) {
 	if c.cfg.VSchema == nil {
 		return
 	}
-	k, _ := c.cfg.VSchema.Keyspace(name.keyspace)
-	declared, ok := k.Table(name.table)
+	k, _ := c.cfg.VSchema.Keyspace(name.Keyspace)
+	declared, ok := k.Table(name.Table)
 	if !ok || !declared.Authoritative {
 		return
 	}
@@ -305,12 +305,12 @@ func (c *checker) checkColumnList(name, subject tableName, t *catalog.Table) {
 }
 
 // checkKeyColumn checks the column by which a keyed sequence counts the rows of a table, which is printed as subject.
-func (c *checker) checkKeyColumn(name, subject tableName, t *catalog.Table) {
+func (c *checker) checkKeyColumn(name, subject TableName, t *catalog.Table) {
 	if c.cfg.VSchema == nil {
 		return
 	}
-	k, _ := c.cfg.VSchema.Keyspace(name.keyspace)
-	declared, ok := k.Table(name.table)
+	k, _ := c.cfg.VSchema.Keyspace(name.Keyspace)
+	declared, ok := k.Table(name.Table)
 	if !ok || declared.AutoIncrement == nil || declared.AutoIncrement.Key == "" {
 		return
 	}
@@ -330,16 +330,16 @@ func (c *checker) reportUnusable(nothingFilled bool) {
 	}
 	for _, s := range c.servers {
 		reasons := s.unusable()
-		for _, name := range slices.SortedFunc(maps.Keys(reasons), func(a, b tableName) int { return strings.Compare(a.table, b.table) }) {
-			c.warn(name, "not filled from %s%s beside it: %s", name.table, catalog.SequenceSuffix, reasons[name])
+		for _, name := range slices.SortedFunc(maps.Keys(reasons), func(a, b TableName) int { return strings.Compare(a.Table, b.Table) }) {
+			c.warn(name, "not filled from %s%s beside it: %s", name.Table, catalog.SequenceSuffix, reasons[name])
 		}
 	}
 }
 
-// errFindings is that check found errors; they are printed already.
-type errFindings int
+// ErrFindings is that check found errors; they are printed already.
+type ErrFindings int
 
-func (n errFindings) Error() string {
+func (n ErrFindings) Error() string {
 	return fmt.Sprintf("errors found: %d", int(n))
 }
 
@@ -349,7 +349,7 @@ func (c *checker) summary() error {
 		return errors.Join(c.writeErr, err)
 	}
 	if c.errors > 0 {
-		return errFindings(c.errors)
+		return ErrFindings(c.errors)
 	}
 	return nil
 }

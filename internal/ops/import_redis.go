@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 // oldRedis is a Redis whose INCR and INCRBY gave ids.
 type oldRedis struct{ client *redis.Client }
 
-func openRedis(ctx context.Context, url string) (oldSystem, error) {
+func OpenRedis(ctx context.Context, url string) (oldSystem, error) {
 	options, err := config.ParseRedisURL(url)
 	if err != nil {
-		return nil, usagef("--from: %w", err)
+		return nil, Usagef("--from: %w", err)
 	}
 	options.DialTimeout = connectTimeout
 	r := oldRedis{redis.NewClient(options)}
 	if err := r.client.Ping(ctx).Err(); err != nil {
-		return nil, errors.Join(fmt.Errorf("redis at %s: %w", options.Addr, err), r.close())
+		return nil, errors.Join(fmt.Errorf("redis at %s: %w", options.Addr, err), r.Close())
 	}
 	return r, nil
 }
@@ -39,4 +39,4 @@ func (r oldRedis) counter(ctx context.Context, key string) (found counter, err e
 	return found, err
 }
 
-func (r oldRedis) close() error { return r.client.Close() }
+func (r oldRedis) Close() error { return r.client.Close() }

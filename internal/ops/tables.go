@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"cmp"
@@ -21,48 +21,48 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// server is a MySQL server as the commands see it: connections and the tables of one database.
-type server struct {
-	keyspace string // whose server it is; "" for one outside of the configuration
-	shard    string // of a sharded keyspace; "" for the one of an unsharded keyspace
+// Server is a MySQL server as the commands see it: connections and the tables of one database.
+type Server struct {
+	Keyspace string // whose server it is; "" for one outside of the configuration
+	Shard    string // of a sharded keyspace; "" for the one of an unsharded keyspace
 	database string
-	db       *sql.DB   // a pool of sequence.NewPool, for what is asked in parallel
+	DB       *sql.DB   // a pool of sequence.NewPool, for what is asked in parallel
 	conn     *sql.Conn // of db, for what is asked one by one
-	tables   map[string]*catalog.Table
+	Tables   map[string]*catalog.Table
 
 	foldsNames bool // lower_case_table_names: Users and users are one table
 }
 
-// connect reaches the server of one shard of a keyspace and reads which tables there are.
-func connect(ctx context.Context, k config.Keyspace, shard config.Shard) (*server, error) {
+// Connect reaches the server of one shard of a keyspace and reads which tables there are.
+func Connect(ctx context.Context, k config.Keyspace, shard config.Shard) (*Server, error) {
 	s, err := openServer(ctx, shard.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("keyspace %s at %s: %w", k.ServerName(shard), shard.DSN.Addr, err)
 	}
-	s.keyspace = k.Name
+	s.Keyspace = k.Name
 	if k.Sharded() {
-		s.shard = shard.Name
+		s.Shard = shard.Name
 	}
 	return s, nil
 }
 
-// String is the name by which a client reaches the server: that of the keyspace, or keyspace:shard.
-func (s *server) String() string {
-	if s.shard == "" {
-		return s.keyspace
+// String is the name by which a client reaches the Server: that of the keyspace, or keyspace:shard.
+func (s *Server) String() string {
+	if s.Shard == "" {
+		return s.Keyspace
 	}
-	return s.keyspace + ":" + s.shard
+	return s.Keyspace + ":" + s.Shard
 }
 
 // named is a table of the server as it is called in what the commands print.
-func (s *server) named(table string) tableName { return tableName{s.String(), table} }
+func (s *Server) named(table string) TableName { return TableName{s.String(), table} }
 
 // connectTimeout is how long a server may take to be reached when its DSN does not say.
 const connectTimeout = 5 * time.Second
 
 // openServer opens a pool of connections, makes one, and reads the tables of the DSN's database. What is asked later waits
 // for as long as the server is not frozen: see [patience].
-func openServer(ctx context.Context, dsn *mysql.Config) (*server, error) {
+func openServer(ctx context.Context, dsn *mysql.Config) (*Server, error) {
 	dsn = dsn.Clone()
 	dsn.Timeout = cmp.Or(dsn.Timeout, connectTimeout)
 	dsn, patience := patient(dsn)
@@ -70,29 +70,29 @@ func openServer(ctx context.Context, dsn *mysql.Config) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{database: dsn.DBName, db: db, tables: map[string]*catalog.Table{}}
+	s := &Server{database: dsn.DBName, DB: db, Tables: map[string]*catalog.Table{}}
 	if s.conn, err = db.Conn(ctx); err == nil {
 		err = s.readTables(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(patience.explain(err), s.close())
+		return nil, errors.Join(patience.explain(err), s.Close())
 	}
 	return s, nil
 }
 
-func (s *server) close() error {
+func (s *Server) Close() error {
 	if s.conn == nil {
-		return s.db.Close()
+		return s.DB.Close()
 	}
-	return errors.Join(s.conn.Close(), s.db.Close())
+	return errors.Join(s.conn.Close(), s.DB.Close())
 }
 
 // table finds a table by its name, in any case where the server's names have none.
-func (s *server) table(name string) (*catalog.Table, bool) {
-	if t, ok := s.tables[name]; ok || !s.foldsNames {
+func (s *Server) table(name string) (*catalog.Table, bool) {
+	if t, ok := s.Tables[name]; ok || !s.foldsNames {
 		return t, ok
 	}
-	for other, t := range s.tables {
+	for other, t := range s.Tables {
 		if strings.EqualFold(other, name) {
 			return t, true
 		}
@@ -100,7 +100,7 @@ func (s *server) table(name string) (*catalog.Table, bool) {
 	return nil, false
 }
 
-func (s *server) readTables(ctx context.Context) error {
+func (s *Server) readTables(ctx context.Context) error {
 	var mode int // MySQL manual, "Identifier Case Sensitivity"
 	if err := s.conn.QueryRowContext(ctx, "SELECT @@lower_case_table_names").Scan(&mode); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (s *server) readTables(ctx context.Context) error {
 			if err := scan(&name, &kind, &engine, &comment); err != nil {
 				return err
 			}
-			s.tables[name] = &catalog.Table{Exists: true, Name: name, Kind: kind.String, Engine: engine.String, Comment: comment.String}
+			s.Tables[name] = &catalog.Table{Exists: true, Name: name, Kind: kind.String, Engine: engine.String, Comment: comment.String}
 			return nil
 		})
 	if err != nil {
@@ -129,14 +129,14 @@ func (s *server) readTables(ctx context.Context) error {
 				return err
 			}
 			c.Collation = collation.String
-			if t, ok := s.tables[table]; ok { // else it was made between the two queries
+			if t, ok := s.Tables[table]; ok { // else it was made between the two queries
 				t.Columns = append(t.Columns, c)
 			}
 			return nil
 		})
 }
 
-func (s *server) eachRow(ctx context.Context, query string, f func(scan func(...any) error) error) error {
+func (s *Server) eachRow(ctx context.Context, query string, f func(scan func(...any) error) error) error {
 	rows, err := s.conn.QueryContext(ctx, query, s.database)
 	if err != nil {
 		return err
@@ -151,64 +151,64 @@ func (s *server) eachRow(ctx context.Context, query string, f func(scan func(...
 }
 
 // quoted is the table's name in SQL.
-func (s *server) quoted(table string) string {
-	return quote(s.database) + "." + quote(table)
+func (s *Server) quoted(table string) string {
+	return Quote(s.database) + "." + Quote(table)
 }
 
-func quote(name string) string {
+func Quote(name string) string {
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }
 
-// usedIDs is what a table says of the ids that it has given to rows.
-type usedIDs struct {
-	max     int64 // the largest in the column; 0 for an empty table and negative ids
-	counter int64 // the next value of its AUTO_INCREMENT; 0 for a table without one
+// UsedIDs is what a table says of the ids that it has given to rows.
+type UsedIDs struct {
+	Max     int64 // the largest in the column; 0 for an empty table and negative ids
+	Counter int64 // the next value of its AUTO_INCREMENT; 0 for a table without one
 }
 
-// next is the first id that no row has had, as far as can be seen. It fails when ids end before it.
-func (u usedIDs) next() (int64, error) {
-	if u.max == math.MaxInt64 || u.counter == math.MaxInt64 {
+// Next is the first id that no row has had, as far as can be seen. It fails when ids end before it.
+func (u UsedIDs) Next() (int64, error) {
+	if u.Max == math.MaxInt64 || u.Counter == math.MaxInt64 {
 		return 0, fmt.Errorf("the ids are used up: the largest is %d", int64(math.MaxInt64))
 	}
-	return max(u.max+1, u.counter, 1), nil
+	return max(u.Max+1, u.Counter, 1), nil
 }
 
-// readUsedIDs reads MAX(column), also of rows in open transactions, and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do. It may be called in
+// ReadUsedIDs reads MAX(column), also of rows in open transactions, and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do. It may be called in
 // parallel: it has a connection of its own.
-func (s *server) readUsedIDs(ctx context.Context, table, column string) (used usedIDs, err error) {
+func (s *Server) ReadUsedIDs(ctx context.Context, table, column string) (used UsedIDs, err error) {
 	return s.readUsed(ctx, table, largestOf(column))
 }
 
-func largestOf(column string) string { return "MAX(" + quote(column) + ")" }
+func largestOf(column string) string { return "MAX(" + Quote(column) + ")" }
 
 // readUsed is readUsedIDs where largest is the expression that gives the largest id.
-func (s *server) readUsed(ctx context.Context, table, largest string) (used usedIDs, err error) {
-	conn, err := s.db.Conn(ctx)
+func (s *Server) readUsed(ctx context.Context, table, largest string) (used UsedIDs, err error) {
+	conn, err := s.DB.Conn(ctx)
 	if err != nil {
-		return usedIDs{}, err
+		return UsedIDs{}, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	// Rows that are not committed yet will be.
 	if _, err := conn.ExecContext(ctx, "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"); err != nil {
-		return usedIDs{}, err
+		return UsedIDs{}, err
 	}
 	var last, counter sql.NullString
 	err = conn.QueryRowContext(ctx, "SELECT "+largest+" FROM "+s.quoted(table)).Scan(&last)
 	if err != nil {
-		return usedIDs{}, err
+		return UsedIDs{}, err
 	}
 	if err := freshStatistics(ctx, conn); err != nil {
-		return usedIDs{}, err
+		return UsedIDs{}, err
 	}
 	err = conn.QueryRowContext(ctx, "SELECT auto_increment FROM information_schema.tables WHERE table_schema = ? AND table_name = ?",
 		s.database, table).Scan(&counter)
 	if err != nil {
-		return usedIDs{}, err
+		return UsedIDs{}, err
 	}
-	if used.max, err = clampID(last); err != nil {
-		return usedIDs{}, err
+	if used.Max, err = clampID(last); err != nil {
+		return UsedIDs{}, err
 	}
-	used.counter, err = clampID(counter)
+	used.Counter, err = clampID(counter)
 	return used, err
 }
 

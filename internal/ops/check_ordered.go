@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"github.com/seqgate/seqgate/proxy/catalog"
@@ -6,8 +6,8 @@ import (
 )
 
 // checkOrdered tells of a sequence that one of configuration and table says to be ordered. The table's word counts for all.
-func (c *checker) checkOrdered(name tableName, t *catalog.Table) {
-	configured := c.cfg.Sequences.Of(name.keyspace, name.table).Ordered
+func (c *checker) checkOrdered(name TableName, t *catalog.Table) {
+	configured := c.cfg.Sequences.Of(name.Keyspace, name.Table).Ordered
 	o, ok := sequence.ParseComment(t.Comment)
 	switch {
 	case !ok || configured == o.Ordered:

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
-// init makes all that is wanted, and raises it; cache is that of new rows.
-func (s seeder) init(ctx context.Context, tables []string, cache int64) error {
-	list, err := s.cluster.wanted(tables)
+// Init makes all that is wanted, and raises it; cache is that of new rows.
+func (s Seeder) Init(ctx context.Context, tables []string, cache int64) error {
+	list, err := s.Cluster.wanted(tables)
 	if err != nil {
 		return err
 	}
@@ -25,18 +25,18 @@ func (s seeder) init(ctx context.Context, tables []string, cache int64) error {
 		return nil
 	}
 	if len(list) == 0 {
-		return usagef("no sequences: name the tables to make sequences for, or a vschema in the configuration")
+		return Usagef("no sequences: name the tables to make sequences for, or a vschema in the configuration")
 	}
 	seeds := make([]seed, len(list))
 	for i, b := range list {
 		seeds[i] = seed{binding: b, next: 1, cache: cache}
 	}
-	return s.run(ctx, seeds)
+	return s.Run(ctx, seeds)
 }
 
 // wanted is what to make sequences for: all that is bound, and by the convention the tables named on the command line. In
 // a vschema they must be bound.
-func (c *cluster) wanted(names []string) ([]binding, error) {
+func (c *Cluster) wanted(names []string) ([]binding, error) {
 	var reached servers
 	if c.cfg.VSchema == nil {
 		var err error
@@ -46,7 +46,7 @@ func (c *cluster) wanted(names []string) ([]binding, error) {
 	}
 	list := bindings(c.cfg, reached)
 	for _, arg := range names {
-		name := c.table(arg)
+		name := c.Table(arg)
 		if bound(list, name) {
 			continue
 		}
@@ -59,34 +59,34 @@ func (c *cluster) wanted(names []string) ([]binding, error) {
 	return list, nil
 }
 
-func bound(list []binding, name tableName) bool {
+func bound(list []binding, name TableName) bool {
 	return slices.ContainsFunc(list, func(b binding) bool {
-		return slices.ContainsFunc(b.fills, func(f filled) bool { return f.tableName == name })
+		return slices.ContainsFunc(b.fills, func(f filled) bool { return f.TableName == name })
 	})
 }
 
 // conventional is the binding of a table to the sequence that the convention has for it.
-func (c *cluster) conventional(name tableName) (binding, error) {
+func (c *Cluster) conventional(name TableName) (binding, error) {
 	if c.cfg.VSchema != nil {
-		return binding{}, usagef(`the vschema binds no sequence to %s: write "auto_increment": {"column": "id", "sequence": "%s"} there`,
-			name, name.table+catalog.SequenceSuffix)
+		return binding{}, Usagef(`the vschema binds no sequence to %s: write "auto_increment": {"column": "id", "sequence": "%s"} there`,
+			name, name.Table+catalog.SequenceSuffix)
 	}
-	s, err := c.server(name.keyspace)
+	s, err := c.server(name.Keyspace)
 	if err != nil {
 		return binding{}, err
 	}
-	t, ok := s.table(name.table)
+	t, ok := s.table(name.Table)
 	if !ok {
-		return binding{}, c.noTable(name)
+		return binding{}, c.NoTable(name)
 	}
 	column, why := t.IDColumn()
-	if strings.HasSuffix(name.table, catalog.SequenceSuffix) {
+	if strings.HasSuffix(name.Table, catalog.SequenceSuffix) {
 		why = "by its name it is a sequence itself"
 	}
 	if why != "" {
-		return binding{}, usagef("table %s cannot be filled from a sequence by the convention: %s", name, why)
+		return binding{}, Usagef("table %s cannot be filled from a sequence by the convention: %s", name, why)
 	}
-	return binding{tableName{name.keyspace, name.table + catalog.SequenceSuffix}, []filled{{tableName: name, column: column.Name}}}, nil
+	return binding{TableName{name.Keyspace, name.Table + catalog.SequenceSuffix}, []filled{{TableName: name, column: column.Name}}}, nil
 }
 
 // seed is what a sequence is to become at least.
@@ -95,20 +95,20 @@ type seed struct {
 	next  int64 // the first id that it may give, besides those of the tables that it fills
 	cache int64 // of a row that has none
 
-	free freeIDs // of the tables that it fills
+	free FreeIDs // of the tables that it fills
 	err  error   // the first that went wrong
 }
 
-// seeder makes sequences and raises them.
-type seeder struct {
-	editor
-	cluster *cluster
-	stopped bool // nobody holds ids in memory
+// Seeder makes sequences and raises them.
+type Seeder struct {
+	Editor
+	Cluster *Cluster
+	Stopped bool // nobody holds ids in memory
 }
 
-// run does every sequence that it can, and returns what went wrong with the others. The ids in use are read when all
+// Run does every sequence that it can, and returns what went wrong with the others. The ids in use are read when all
 // tables are there: from then on seqgate fills from a sequence, or refuses.
-func (s seeder) run(ctx context.Context, seeds []seed) error {
+func (s Seeder) Run(ctx context.Context, seeds []seed) error {
 	if err := s.lock(ctx, seeds); err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (s seeder) run(ctx context.Context, seeds []seed) error {
 	}
 	var group sync.WaitGroup
 	for i := range seeds {
-		if d := &seeds[i]; d.err == nil && !s.cluster.isKeyed(d.sequence) {
-			group.Go(func() { d.free, d.err = s.cluster.free(ctx, d.binding) })
+		if d := &seeds[i]; d.err == nil && !s.Cluster.isKeyed(d.sequence) {
+			group.Go(func() { d.free, d.err = s.Cluster.free(ctx, d.binding) })
 		}
 	}
 	group.Wait()
@@ -126,7 +126,7 @@ func (s seeder) run(ctx context.Context, seeds []seed) error {
 	for _, d := range seeds {
 		switch {
 		case d.err != nil:
-		case s.cluster.isKeyed(d.sequence):
+		case s.Cluster.isKeyed(d.sequence):
 			d.err = s.seedKeyed(ctx, d)
 		default:
 			d.err = s.raise(ctx, d)
@@ -143,67 +143,67 @@ func (s seeder) run(ctx context.Context, seeds []seed) error {
 
 // makeTable makes the sequence's table if it is missing. It makes none, and reports why, when a server that has rows of it
 // is away: nobody knows then above which ids the sequence is to begin.
-func (s seeder) makeTable(ctx context.Context, b binding) error {
-	if _, err := s.cluster.locate(b); err != nil {
+func (s Seeder) makeTable(ctx context.Context, b binding) error {
+	if _, err := s.Cluster.locate(b); err != nil {
 		return fmt.Errorf("nothing is seeded: which ids are in use cannot be read: %w", err)
 	}
-	if s.cluster.oneRow(b.sequence) != nil {
+	if s.Cluster.oneRow(b.sequence) != nil {
 		return nil // it is made with its rows
 	}
-	at, err := s.cluster.server(b.sequence.keyspace)
+	at, err := s.Cluster.server(b.sequence.Keyspace)
 	if err != nil {
 		return err
 	}
-	t, exists := at.table(b.sequence.table)
+	t, exists := at.table(b.sequence.Table)
 	if !exists {
-		if err := s.neverUsed(ctx, at, b.sequence.table); err != nil {
+		if err := s.neverUsed(ctx, at, b.sequence.Table); err != nil {
 			return err
 		}
-		return s.create(ctx, at, b.sequence.table)
+		return s.create(ctx, at, b.sequence.Table)
 	}
-	if faults := sequenceFaults(t, at.quoted(b.sequence.table)); len(faults) > 0 {
+	if faults := sequenceFaults(t, at.quoted(b.sequence.Table)); len(faults) > 0 {
 		return errors.New("the table " + strings.Join(faults, ", and "))
 	}
 	return nil
 }
 
 // raise makes the row, or raises it.
-func (s seeder) raise(ctx context.Context, d seed) error {
+func (s Seeder) raise(ctx context.Context, d seed) error {
 	next, err := s.first(d)
 	if err != nil {
 		return err
 	}
-	at, err := s.cluster.server(d.sequence.keyspace)
+	at, err := s.Cluster.server(d.sequence.Keyspace)
 	if err != nil {
 		return err
 	}
-	if s.cluster.isStriped(d.sequence) {
-		return s.seedStriped(ctx, at, d.sequence.table, next, d.cache)
+	if s.Cluster.isStriped(d.sequence) {
+		return s.seedStriped(ctx, at, d.sequence.Table, next, d.cache)
 	}
-	decide := raiseTo(next, d.cache)
-	if _, exists := at.table(d.sequence.table); exists {
+	decide := RaiseTo(next, d.cache)
+	if _, exists := at.table(d.sequence.Table); exists {
 		decide = s.unlessGone(decide)
 	}
-	return s.edit(ctx, at, d.sequence, decide)
+	return s.Edit(ctx, at, d.sequence, decide)
 }
 
 // first returns the first id that the sequence may give, and tells of tables that do not exist yet.
-func (s seeder) first(d seed) (int64, error) {
-	next := max(d.next, d.free.next)
+func (s Seeder) first(d seed) (int64, error) {
+	next := max(d.next, d.free.Next)
 	for _, table := range d.free.missing {
 		if err := s.note("%s does not exist yet: its ids start at %d", table, next); err != nil {
 			return 0, err
 		}
 	}
-	if next > d.free.last {
-		return 0, fmt.Errorf("the next id would be %d, and the ids of what it fills end at %d: make the column a BIGINT", next, d.free.last)
+	if next > d.free.Last {
+		return 0, fmt.Errorf("the next id would be %d, and the ids of what it fills end at %d: make the column a BIGINT", next, d.free.Last)
 	}
 	return next, nil
 }
 
-// raiseTo brings a row to at least next, and gives it a cache when it has none.
-func raiseTo(next, cache int64) decision {
-	return func(now *seqRow) (seqRow, error) {
+// RaiseTo brings a row to at least next, and gives it a cache when it has none.
+func RaiseTo(next, cache int64) Decision {
+	return func(now *SeqRow) (SeqRow, error) {
 		switch {
 		case now == nil:
 			return newSeqRow(next, cache), nil

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ type sections map[int]int64
 
 // behind returns the sections of a keyed sequence that would repeat values, each with the value to go on from, and how
 // many sections there are.
-func (c *cluster) behind(ctx context.Context, at *server, b binding) (next sections, of int, err error) {
-	rows, err := keyed.Rows(ctx, at.db, at.database, b.sequence.table)
+func (c *Cluster) behind(ctx context.Context, at *Server, b binding) (next sections, of int, err error) {
+	rows, err := keyed.Rows(ctx, at.DB, at.database, b.sequence.Table)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -31,7 +31,7 @@ func (c *cluster) behind(ctx context.Context, at *server, b binding) (next secti
 		return nil, 0, err
 	}
 	// Read again: running seqgates have given values meanwhile, all of them below the next_id of now.
-	if rows, err = keyed.Rows(ctx, at.db, at.database, b.sequence.table); err != nil {
+	if rows, err = keyed.Rows(ctx, at.DB, at.database, b.sequence.Table); err != nil {
 		return nil, 0, err
 	}
 	next = sections{}
@@ -48,14 +48,14 @@ func (c *cluster) behind(ctx context.Context, at *server, b binding) (next secti
 }
 
 // usedSections reads the largest value of each section in all tables that a keyed sequence fills, as far as they exist.
-func (c *cluster) usedSections(ctx context.Context, b binding, of int) (sections, error) {
+func (c *Cluster) usedSections(ctx context.Context, b binding, of int) (sections, error) {
 	used := sections{}
 	places, err := c.locate(b)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range places {
-		t, ok := p.server.table(p.table)
+		t, ok := p.server.table(p.Table)
 		if !ok {
 			continue
 		}
@@ -64,14 +64,14 @@ func (c *cluster) usedSections(ctx context.Context, b binding, of int) (sections
 			used[section] = max(used[section], last)
 		})
 		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", p.server.named(p.table), err)
+			return nil, fmt.Errorf("table %s: %w", p.server.named(p.Table), err)
 		}
 	}
 	return used, nil
 }
 
 // eachKey calls do with each key of a table and the largest value that one of its rows has.
-func (s *server) eachKey(ctx context.Context, t *catalog.Table, f filled, do func(key []byte, last int64)) error {
+func (s *Server) eachKey(ctx context.Context, t *catalog.Table, f filled, do func(key []byte, last int64)) error {
 	column, err := filledColumn(t, f.column)
 	if err != nil {
 		return err
@@ -80,8 +80,8 @@ func (s *server) eachKey(ctx context.Context, t *catalog.Table, f filled, do fun
 	if !ok {
 		return fmt.Errorf("there is no key column %s", f.key)
 	}
-	rows, err := s.db.QueryContext(ctx, fmt.Sprintf("SELECT %s, MAX(%s) FROM %s WHERE %s IS NOT NULL GROUP BY 1",
-		bytesSQL(key), quote(column.Name), s.quoted(f.table), quote(key.Name)))
+	rows, err := s.DB.QueryContext(ctx, fmt.Sprintf("SELECT %s, MAX(%s) FROM %s WHERE %s IS NOT NULL GROUP BY 1",
+		bytesSQL(key), Quote(column.Name), s.quoted(f.Table), Quote(key.Name)))
 	if err != nil {
 		return err
 	}
@@ -108,59 +108,59 @@ func (s *server) eachKey(ctx context.Context, t *catalog.Table, f filled, do fun
 // by it, texts that the column's collation alone takes for equal stay apart.
 func bytesSQL(c catalog.Column) string {
 	if c.DataType() == "char" || c.DataType() == "varchar" {
-		return "CAST(CONVERT(" + quote(c.Name) + " USING utf8mb4) AS BINARY)"
+		return "CAST(CONVERT(" + Quote(c.Name) + " USING utf8mb4) AS BINARY)"
 	}
-	return quote(c.Name)
+	return Quote(c.Name)
 }
 
 // seedKeyed makes a sequence that counts by key. In one that is fit it raises the sections that would repeat values.
-func (s seeder) seedKeyed(ctx context.Context, d seed) error {
-	at, err := s.cluster.server(d.sequence.keyspace)
+func (s Seeder) seedKeyed(ctx context.Context, d seed) error {
+	at, err := s.Cluster.server(d.sequence.Keyspace)
 	if err != nil {
 		return err
 	}
-	err = keyed.Check(ctx, at.db, at.database, d.sequence.table)
+	err = keyed.Check(ctx, at.DB, at.database, d.sequence.Table)
 	switch {
 	case err == nil:
-		if !s.dryRun {
-			if err := keyed.AddSections(ctx, at.db, at.database, d.sequence.table); err != nil {
+		if !s.DryRun {
+			if err := keyed.AddSections(ctx, at.DB, at.database, d.sequence.Table); err != nil {
 				return err
 			}
 		}
 		return s.raiseKeyed(ctx, at, d.binding)
 	case !errors.Is(err, sequence.ErrNoTable) && !errors.Is(err, sequence.ErrNoRow):
 		return err
-	case errors.Is(err, sequence.ErrNoRow) && !s.stopped:
+	case errors.Is(err, sequence.ErrNoRow) && !s.Stopped:
 		return fmt.Errorf("%w; processes that run may hold values of those sections in memory: stop every seqgate that uses it, and run seqgate init --stopped", err)
 	}
 	if errors.Is(err, sequence.ErrNoTable) {
-		if err := s.neverUsed(ctx, at, d.sequence.table); err != nil {
+		if err := s.neverUsed(ctx, at, d.sequence.Table); err != nil {
 			return err
 		}
 	}
-	if d.free, err = s.cluster.free(ctx, d.binding); err != nil {
+	if d.free, err = s.Cluster.free(ctx, d.binding); err != nil {
 		return err
 	}
 	next, err := s.first(d)
 	if err != nil {
 		return err
 	}
-	if _, exists := at.table(d.sequence.table); !exists {
-		_, err := fmt.Fprintln(s.out, keyed.CreateTableSQL(at.database, d.sequence.table, keyed.DefaultSections)+";")
+	if _, exists := at.table(d.sequence.Table); !exists {
+		_, err := fmt.Fprintln(s.Out, keyed.CreateTableSQL(at.database, d.sequence.Table, keyed.DefaultSections)+";")
 		if err != nil {
 			return err
 		}
 	}
 	if err := s.note("%s: its keys are to give %d and above: a row for each section, ids from 0, next_id %[2]d, cache %d",
-		d.sequence, next, int64(keyed.DefaultCache)); err != nil || s.dryRun {
+		d.sequence, next, int64(keyed.DefaultCache)); err != nil || s.DryRun {
 		return err
 	}
-	return keyed.Seed(ctx, at.db, at.database, d.sequence.table, keyed.DefaultSections, next, keyed.DefaultCache)
+	return keyed.Seed(ctx, at.DB, at.database, d.sequence.Table, keyed.DefaultSections, next, keyed.DefaultCache)
 }
 
 // raiseKeyed raises the sections that would repeat values.
-func (s seeder) raiseKeyed(ctx context.Context, at *server, b binding) error {
-	next, of, err := s.cluster.behind(ctx, at, b)
+func (s Seeder) raiseKeyed(ctx context.Context, at *Server, b binding) error {
+	next, of, err := s.Cluster.behind(ctx, at, b)
 	if err != nil {
 		return err
 	}
@@ -172,25 +172,25 @@ func (s seeder) raiseKeyed(ctx context.Context, at *server, b binding) error {
 			return err
 		}
 	}
-	if s.dryRun {
+	if s.DryRun {
 		return nil
 	}
-	if err := keyed.Raise(ctx, at.db, at.database, b.sequence.table, next); err != nil {
+	if err := keyed.Raise(ctx, at.DB, at.database, b.sequence.Table, next); err != nil {
 		return err
 	}
-	return s.note(keyedNote)
+	return s.note(KeyedNote)
 }
 
 // setKeyed raises all sections to next.
-func (s seeder) setKeyed(ctx context.Context, b binding, next int64) error {
-	at, err := s.cluster.server(b.sequence.keyspace)
+func (s Seeder) setKeyed(ctx context.Context, b binding, next int64) error {
+	at, err := s.Cluster.server(b.sequence.Keyspace)
 	if err != nil {
 		return err
 	}
-	if err := keyed.Check(ctx, at.db, at.database, b.sequence.table); err != nil {
+	if err := keyed.Check(ctx, at.DB, at.database, b.sequence.Table); err != nil {
 		return err
 	}
-	places, err := s.cluster.locate(b)
+	places, err := s.Cluster.locate(b)
 	if err != nil {
 		return err
 	}
@@ -203,15 +203,15 @@ func (s seeder) setKeyed(ctx context.Context, b binding, next int64) error {
 			return fmt.Errorf("the values of %s.%s end at %d: from %d on every INSERT would fail; give a smaller NEXT_ID", p, p.column, last, next)
 		}
 	}
-	if _, err := s.execute(ctx, at, keyed.RaiseSQL(at.database, b.sequence.table, next)); err != nil {
+	if _, err := s.execute(ctx, at, keyed.RaiseSQL(at.database, b.sequence.Table, next)); err != nil {
 		return err
 	}
-	return s.note(keyedNote)
+	return s.note(KeyedNote)
 }
 
 // lastID is the largest id that a column holds; that of a table that does not exist yet has no end.
 func (p located) lastID() (int64, error) {
-	t, ok := p.server.table(p.table)
+	t, ok := p.server.table(p.Table)
 	if !ok {
 		return math.MaxInt64, nil
 	}
@@ -219,5 +219,5 @@ func (p located) lastID() (int64, error) {
 	return column.MaxInteger(), err
 }
 
-// keyedNote is what an operator should know of a keyed sequence that was raised.
-const keyedNote = "running seqgates go on from there when they next renew their leases, after the sequences' lease at the latest"
+// KeyedNote is what an operator should know of a keyed sequence that was raised.
+const KeyedNote = "running seqgates go on from there when they next renew their leases, after the sequences' lease at the latest"

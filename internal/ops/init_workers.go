@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 )
 
 // makeWorkers makes the table of worker ids if it is used and missing. It reports whether it is used.
-func (s seeder) makeWorkers(ctx context.Context) (used bool, err error) {
-	k, used := s.cluster.cfg.LeasesWorkers()
+func (s Seeder) makeWorkers(ctx context.Context) (used bool, err error) {
+	k, used := s.Cluster.cfg.LeasesWorkers()
 	if !used {
 		return false, nil
 	}
-	at, err := s.cluster.server(k.Name)
+	at, err := s.Cluster.server(k.Name)
 	if err != nil {
 		return true, err
 	}

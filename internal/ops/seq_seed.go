@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -18,7 +18,7 @@ var numeric = []string{"decimal", "float", "double", "char", "varchar", "binary"
 // used returns the first id above those of a sequence in one column; 1 for a column that can hold none: it is missing, or of
 // a type that no sequence fills. Its own statements are refused, and say so; those of other tables go on.
 func (p located) used(ctx context.Context) (int64, error) {
-	t, ok := p.server.table(p.table)
+	t, ok := p.server.table(p.Table)
 	if !ok {
 		return 1, nil
 	}
@@ -29,19 +29,19 @@ func (p located) used(ctx context.Context) (int64, error) {
 	}
 	largest := largestOf(column.Name)
 	if isNumeric {
-		number := "CAST(" + quote(column.Name) + " AS DECIMAL(65))"
+		number := "CAST(" + Quote(column.Name) + " AS DECIMAL(65))"
 		largest = "MAX(IF(" + number + " < 9223372036854775807, " + number + ", 0))" // what is larger is no sequence's
 	}
-	used, err := p.server.readUsed(ctx, p.table, largest)
+	used, err := p.server.readUsed(ctx, p.Table, largest)
 	if err != nil {
 		return 0, err
 	}
-	return used.next()
+	return used.Next()
 }
 
-// seedError makes what firstFree fails with an error of the sequence, unless the server may answer otherwise later: then who
+// SeedError makes what firstFree fails with an error of the sequence, unless the server may answer otherwise later: then who
 // waits for ids is told at once.
-func seedError(name sequence.Name, err error) error {
+func SeedError(name sequence.Name, err error) error {
 	var answer *mysql.MySQLError
 	if err == nil || unreachable(err) || errors.As(err, &answer) {
 		return err

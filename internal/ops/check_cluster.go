@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -18,58 +18,58 @@ func (c *checker) checkClusters(ctx context.Context) {
 			c.failed(s, err)
 			continue
 		}
-		for _, fault := range clusterFaults(c.cfg, s, cluster) {
-			if fault.fails {
-				c.fail(s, "%s", fault.text)
+		for _, fault := range ClusterFaults(c.cfg, s, cluster) {
+			if fault.Fails {
+				c.fail(s, "%s", fault.Text)
 			} else {
-				c.warn(s, "%s", fault.text)
+				c.warn(s, "%s", fault.Text)
 			}
 		}
 	}
 }
 
-// clusterState is what a server says of a cluster that it belongs to.
-type clusterState struct {
-	galera    bool
-	increment string // auto_increment_increment, of new sessions
+// ClusterState is what a server says of a cluster that it belongs to.
+type ClusterState struct {
+	Galera    bool
+	Increment string // auto_increment_increment, of new sessions
 }
 
-func (s *server) readCluster(ctx context.Context) (clusterState, error) {
+func (s *Server) readCluster(ctx context.Context) (ClusterState, error) {
 	var name, value string
-	cluster := clusterState{}
+	cluster := ClusterState{}
 	err := s.conn.QueryRowContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'").Scan(&name, &value)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) { // MySQL has no such variable
 		return cluster, err
 	}
-	cluster.galera = strings.EqualFold(value, "ON")
-	err = s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_increment").Scan(&cluster.increment)
+	cluster.Galera = strings.EqualFold(value, "ON")
+	err = s.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.auto_increment_increment").Scan(&cluster.Increment)
 	return cluster, err
 }
 
 // clusterFault is what a configuration has that does not go with a cluster.
 type clusterFault struct {
-	fails bool // statements do
-	text  string
+	Fails bool // statements do
+	Text  string
 }
 
-func clusterFaults(cfg *config.Config, s *server, cluster clusterState) (faults []clusterFault) {
-	if cluster.increment != "1" {
-		faults = append(faults, clusterFault{text: fmt.Sprintf("auto_increment_increment is %s, which Galera and Group Replication set for writers of their own ids: "+
+func ClusterFaults(cfg *config.Config, s *Server, cluster ClusterState) (faults []clusterFault) {
+	if cluster.Increment != "1" {
+		faults = append(faults, clusterFault{Text: fmt.Sprintf("auto_increment_increment is %s, which Galera and Group Replication set for writers of their own ids: "+
 			"rows that are inserted past seqgate get ids that far apart, and clients that reckon with it expect that of all; set it to 1 where all rows come through seqgate "+
-			"(wsrep_auto_increment_control = OFF, group_replication_auto_increment_increment = 1)", cluster.increment)})
+			"(wsrep_auto_increment_control = OFF, group_replication_auto_increment_increment = 1)", cluster.Increment)})
 	}
-	if !cluster.galera {
+	if !cluster.Galera {
 		return faults
 	}
-	if cfg.Transactions == config.TransactionsXA && s.shard != "" {
+	if cfg.Transactions == config.TransactionsXA && s.Shard != "" {
 		faults = append(faults, clusterFault{true, "transactions: xa cannot work here: Galera (wsrep_on) refuses XA with error 1235; set transactions: in_order"})
 	}
-	if skipsIn(cfg, s.keyspace) {
-		faults = append(faults, clusterFault{text: "failover_skip makes no sense here: Galera (wsrep_on) loses no commit, " +
+	if skipsIn(cfg, s.Keyspace) {
+		faults = append(faults, clusterFault{Text: "failover_skip makes no sense here: Galera (wsrep_on) loses no commit, " +
 			"and each of its nodes counts as another server, so that ids are skipped whenever connections lead to another one; leave it out"})
 	}
-	if k, ok := cfg.LeasesWorkers(); ok && k.Name == s.keyspace && !cfg.WorkerIDs.AnyServer {
-		faults = append(faults, clusterFault{text: "worker ids are leased here, from one of Galera's nodes (wsrep_on) at a time: where connections lead to several, set worker_ids.any_server: true"})
+	if k, ok := cfg.LeasesWorkers(); ok && k.Name == s.Keyspace && !cfg.WorkerIDs.AnyServer {
+		faults = append(faults, clusterFault{Text: "worker ids are leased here, from one of Galera's nodes (wsrep_on) at a time: where connections lead to several, set worker_ids.any_server: true"})
 	}
 	return faults
 }

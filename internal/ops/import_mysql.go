@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -12,21 +12,21 @@ import (
 
 // oldMySQL is an old system that keeps its counters in MySQL.
 type oldMySQL struct {
-	*server
-	read func(ctx context.Context, s *server, key string) (counter, error)
+	*Server
+	read func(ctx context.Context, s *Server, key string) (counter, error)
 }
 
 func (o oldMySQL) counter(ctx context.Context, key string) (counter, error) {
-	return o.read(ctx, o.server, key)
+	return o.read(ctx, o.Server, key)
 }
 
-func openOldMySQL(ctx context.Context, dsn string, read func(context.Context, *server, string) (counter, error)) (oldSystem, error) {
+func openOldMySQL(ctx context.Context, dsn string, read func(context.Context, *Server, string) (counter, error)) (oldSystem, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
-		return nil, usagef("--from: %w", err)
+		return nil, Usagef("--from: %w", err)
 	}
 	if cfg.DBName == "" {
-		return nil, usagef("--from: the DSN names no database: write user:password@tcp(host:port)/database")
+		return nil, Usagef("--from: the DSN names no database: write user:password@tcp(host:port)/database")
 	}
 	s, err := openServer(ctx, cfg)
 	if err != nil {
@@ -53,14 +53,14 @@ func openIdgo(ctx context.Context, dsn string) (oldSystem, error) {
 
 // readLeaf reads a tag of Leaf-segment. Its servers give [max_id - step, max_id): max_id is the next id (Leaf,
 // SegmentIDGenImpl.updateSegmentFromDb).
-func readLeaf(ctx context.Context, s *server, key string) (found counter, err error) {
+func readLeaf(ctx context.Context, s *Server, key string) (found counter, err error) {
 	err = readCounter(ctx, s, "SELECT max_id, COALESCE(step, 0) FROM leaf_alloc WHERE biz_tag = ?", key, &found.next, &found.step)
 	return found, err
 }
 
 // readTinyid reads a biz_type of tinyid. Its servers give (max_id - step, max_id], of these, with a delta over 1, only
 // the ids that leave the remainder: max_id + 1 is above them all.
-func readTinyid(ctx context.Context, s *server, key string) (found counter, err error) {
+func readTinyid(ctx context.Context, s *Server, key string) (found counter, err error) {
 	var largest, delta, remainder int64
 	err = readCounter(ctx, s, "SELECT max_id, COALESCE(step, 0), delta, remainder FROM tiny_id_info WHERE biz_type = ?", key,
 		&largest, &found.step, &delta, &remainder)
@@ -74,8 +74,8 @@ func readTinyid(ctx context.Context, s *server, key string) (found counter, err 
 	return found, err
 }
 
-func readCounter(ctx context.Context, s *server, query, key string, to ...any) error {
-	err := s.db.QueryRowContext(ctx, query, key).Scan(to...)
+func readCounter(ctx context.Context, s *Server, query, key string, to ...any) error {
+	err := s.DB.QueryRowContext(ctx, query, key).Scan(to...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errors.New("there is no such key")
 	}
@@ -83,7 +83,7 @@ func readCounter(ctx context.Context, s *server, query, key string, to ...any) e
 }
 
 // readAutoIncrement reads the AUTO_INCREMENT counter of a table, and its largest id in case that the counter is behind.
-func readAutoIncrement(ctx context.Context, s *server, table string) (found counter, err error) {
+func readAutoIncrement(ctx context.Context, s *Server, table string) (found counter, err error) {
 	t, ok := s.table(table)
 	if !ok {
 		return found, errors.New("there is no such table")
@@ -92,11 +92,11 @@ func readAutoIncrement(ctx context.Context, s *server, table string) (found coun
 	if why != "" {
 		return found, errors.New(why)
 	}
-	used, err := s.readUsedIDs(ctx, table, column.Name)
+	used, err := s.ReadUsedIDs(ctx, table, column.Name)
 	if err != nil {
 		return found, err
 	}
-	found.next, err = used.next()
+	found.next, err = used.Next()
 	return found, err
 }
 
@@ -105,7 +105,7 @@ func readAutoIncrement(ctx context.Context, s *server, table string) (found coun
 const idgoBatch = 2000
 
 // readIdgo reads a key's table of idgo, one row with the last id that was reserved.
-func readIdgo(ctx context.Context, s *server, table string) (counter, error) {
+func readIdgo(ctx context.Context, s *Server, table string) (counter, error) {
 	found, err := readAutoIncrement(ctx, s, table)
 	if err != nil {
 		return found, err

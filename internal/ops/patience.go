@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// silence is how long a server may say nothing before it is asked whether it still answers, and how long it may take for
+// Silence is how long a server may say nothing before it is asked whether it still answers, and how long it may take for
 // that: a frozen one is given up after twice as long.
-const silence = 5 * time.Second
+const Silence = 5 * time.Second
 
 // errSilent is that of a server that takes connections and does not answer.
-var errSilent = fmt.Errorf("it gave no answer in %v", 2*silence)
+var errSilent = fmt.Errorf("it gave no answer in %v", 2*Silence)
 
 // patience has the connections to a server wait for as long as it answers, so that a search in a large table is told
-// from a frozen server: while nothing comes on a connection, another one is opened and pinged.
+// from a frozen Server: while nothing comes on a connection, another one is opened and pinged.
 type patience struct {
 	dsn  *mysql.Config // for the pings
 	gone atomic.Bool   // a ping had no answer: no connection waits any more
@@ -59,7 +59,7 @@ func (p *patience) explain(err error) error {
 
 // answers reports whether the server answers a new connection; an answer that refuses it counts.
 func (p *patience) answers() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), silence)
+	ctx, cancel := context.WithTimeout(context.Background(), Silence)
 	defer cancel()
 	db, err := sequence.NewPool(p.dsn)
 	if err != nil {
@@ -79,7 +79,7 @@ type patientConn struct {
 // Read implements [net.Conn].
 func (c patientConn) Read(p []byte) (int, error) {
 	for {
-		if err := c.SetReadDeadline(time.Now().Add(silence)); err != nil {
+		if err := c.SetReadDeadline(time.Now().Add(Silence)); err != nil {
 			return 0, err
 		}
 		n, err := c.Conn.Read(p)

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -17,24 +17,24 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// freeIDs are the ids that no row has had, as far as can be seen: next and those above it, up to last, the end of the
+// FreeIDs are the ids that no row has had, as far as can be seen: next and those above it, up to last, the end of the
 // narrowest column's type.
-type freeIDs struct {
-	next, last int64
-	missing    []tableName // tables that do not exist yet, on one shard or all
+type FreeIDs struct {
+	Next, Last int64
+	missing    []TableName // tables that do not exist yet, on one shard or all
 }
 
-// firstFree returns the first id above every id in use in the columns that a sequence fills: above MAX(column) and at
+// FirstFree returns the first id above every id in use in the columns that a sequence fills: above MAX(column) and at
 // least the AUTO_INCREMENT counter; 1 where there is nothing yet, and 0 for a sequence that fills nothing. A sequence that
 // starts there repeats no id that a row has, unless rows come past seqgate meanwhile. It changes nothing.
 // Columns that can hold no ids do not count.
-func firstFree(ctx context.Context, cfg *config.Config, name sequence.Name) (next int64, err error) {
+func FirstFree(ctx context.Context, cfg *config.Config, name sequence.Name) (next int64, err error) {
 	k, ok := cfg.Keyspace(name.Keyspace)
 	if !ok {
 		return 0, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
 	}
 	if dsn := k.Shards[0].DSN; dsn.DBName != name.Database {
-		// Another database of the keyspace's server: a vschema says nothing of it, the convention holds in each.
+		// Another database of the keyspace's Server: a vschema says nothing of it, the convention holds in each.
 		if cfg.VSchema != nil {
 			return 0, nil
 		}
@@ -42,9 +42,9 @@ func firstFree(ctx context.Context, cfg *config.Config, name sequence.Name) (nex
 		dsn.DBName = name.Database
 		cfg = &config.Config{Keyspaces: []config.Keyspace{{Name: k.Name, Shards: []config.Shard{{Name: config.WholeRange, DSN: dsn}}}}}
 	}
-	c := newCluster(ctx, cfg)
-	defer func() { err = errors.Join(err, c.close()) }()
-	b, err := c.binding(spelled(cfg, tableName{name.Keyspace, name.Table}))
+	c := NewCluster(ctx, cfg)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	b, err := c.binding(spelled(cfg, TableName{name.Keyspace, name.Table}))
 	if serverError(err, 1049) { // ER_BAD_DB_ERROR
 		return 0, nil
 	}
@@ -56,17 +56,17 @@ func firstFree(ctx context.Context, cfg *config.Config, name sequence.Name) (nex
 
 // spelled returns the name of a sequence as the vschema writes it, if that has it in another case only: to a server whose
 // names have no case it is the same.
-func spelled(cfg *config.Config, name tableName) tableName {
+func spelled(cfg *config.Config, name TableName) TableName {
 	if cfg.VSchema == nil {
 		return name
 	}
-	all := map[tableName][]filled{}
+	all := map[TableName][]filled{}
 	vschemaBindings(cfg, all)
 	if _, ok := all[name]; ok {
 		return name
 	}
 	for other := range all {
-		if other.keyspace == name.keyspace && strings.EqualFold(other.table, name.table) {
+		if other.Keyspace == name.Keyspace && strings.EqualFold(other.Table, name.Table) {
 			return other
 		}
 	}
@@ -75,17 +75,17 @@ func spelled(cfg *config.Config, name tableName) tableName {
 
 // located is what a sequence fills on one server.
 type located struct {
-	server *server
+	server *Server
 	filled
 }
 
 // locate connects to every server that has rows which a sequence fills: those of all shards. It fails when one of them is
 // away, since nobody knows then which ids are in use.
-func (c *cluster) locate(b binding) (places []located, err error) {
+func (c *Cluster) locate(b binding) (places []located, err error) {
 	for _, f := range b.fills {
-		at, err := c.serversOf(f.tableName)
+		at, err := c.serversOf(f.TableName)
 		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", f.tableName, err)
+			return nil, fmt.Errorf("table %s: %w", f.TableName, err)
 		}
 		for _, s := range at {
 			places = append(places, located{s, f})
@@ -96,22 +96,22 @@ func (c *cluster) locate(b binding) (places []located, err error) {
 
 // free reads the ids in use in all that a sequence fills, on all shards, at the same time; a server's pool bounds how many
 // of its tables are read at once.
-func (c *cluster) free(ctx context.Context, b binding) (freeIDs, error) {
+func (c *Cluster) free(ctx context.Context, b binding) (FreeIDs, error) {
 	places, err := c.locate(b)
 	if err != nil {
-		return freeIDs{}, err
+		return FreeIDs{}, err
 	}
 	each, err := ofEach(ctx, places, located.free)
-	all := freeIDs{next: 1, last: math.MaxInt64}
+	all := FreeIDs{Next: 1, Last: math.MaxInt64}
 	for _, f := range each {
-		all = freeIDs{max(all.next, f.next), min(all.last, f.last), append(all.missing, f.missing...)}
+		all = FreeIDs{max(all.Next, f.Next), min(all.Last, f.Last), append(all.missing, f.missing...)}
 	}
 	return all, err
 }
 
 // used reads the first id above those in use in all that a sequence fills. Unlike [cluster.free] it has nothing to say of
 // columns that are too narrow, or of a type that holds no ids.
-func (c *cluster) used(ctx context.Context, b binding) (int64, error) {
+func (c *Cluster) used(ctx context.Context, b binding) (int64, error) {
 	places, err := c.locate(b)
 	if err != nil {
 		return 0, err
@@ -127,7 +127,7 @@ func ofEach[T any](ctx context.Context, places []located, ask func(located, cont
 	for i, p := range places {
 		group.Go(func() (err error) {
 			if each[i], err = ask(p, ctx); err != nil {
-				err = fmt.Errorf("table %s: %w", p.server.named(p.table), err)
+				err = fmt.Errorf("table %s: %w", p.server.named(p.Table), err)
 			}
 			return err
 		})
@@ -137,24 +137,24 @@ func ofEach[T any](ctx context.Context, places []located, ask func(located, cont
 }
 
 // free reads the ids in use in one column; a table that does not exist yet uses none.
-func (p located) free(ctx context.Context) (freeIDs, error) {
-	t, ok := p.server.table(p.table)
+func (p located) free(ctx context.Context) (FreeIDs, error) {
+	t, ok := p.server.table(p.Table)
 	if !ok {
-		return freeIDs{1, math.MaxInt64, []tableName{p.server.named(p.table)}}, nil
+		return FreeIDs{1, math.MaxInt64, []TableName{p.server.named(p.Table)}}, nil
 	}
 	column, err := filledColumn(t, p.column)
 	if err != nil {
-		return freeIDs{}, err
+		return FreeIDs{}, err
 	}
-	used, err := p.server.readUsedIDs(ctx, p.table, column.Name)
+	used, err := p.server.ReadUsedIDs(ctx, p.Table, column.Name)
 	if err != nil {
-		return freeIDs{}, err
+		return FreeIDs{}, err
 	}
-	next, err := used.next()
+	next, err := used.Next()
 	if err == nil && next > column.MaxInteger() {
 		err = fmt.Errorf("the ids are used up: %s is a %s, which ends at %d: make it a BIGINT", column.Name, column.ShortType(), column.MaxInteger())
 	}
-	return freeIDs{next: next, last: column.MaxInteger()}, err
+	return FreeIDs{Next: next, Last: column.MaxInteger()}, err
 }
 
 // filledColumn finds a column that can hold a sequence's ids.

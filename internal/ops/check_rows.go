@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 const checkedRows = 1000
 
 // checkRows checks that the rows of a table are on the shard where the primary vindex of the table says.
-func (c *checker) checkRows(ctx context.Context, s *server, t *vschema.Table, here *catalog.Table, shards *vschema.Shards) {
+func (c *checker) checkRows(ctx context.Context, s *Server, t *vschema.Table, here *catalog.Table, shards *vschema.Shards) {
 	if len(t.ColumnVindexes) == 0 || t.ColumnVindexes[0].Vindex == nil || shards.Len() == 1 {
 		return
 	}
@@ -47,10 +47,10 @@ type misplaced struct {
 }
 
 // misplaced looks at the first rows of a table and finds those that belong to another shard, by the values of columns.
-func (s *server) misplaced(ctx context.Context, table string, columns []catalog.Column, by vschema.ColumnVindex, shards *vschema.Shards) (seen int, found misplaced, err error) {
+func (s *Server) misplaced(ctx context.Context, table string, columns []catalog.Column, by vschema.ColumnVindex, shards *vschema.Shards) (seen int, found misplaced, err error) {
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = quote(c.Name)
+		names[i] = Quote(c.Name)
 	}
 	rows, err := s.conn.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s LIMIT %d", strings.Join(names, ", "), s.quoted(table), checkedRows))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *server) misplaced(ctx context.Context, table string, columns []catalog.
 		for i, text := range texts {
 			values[i] = columnValue(columns[i], text)
 		}
-		if where := shardOf(by, values, shards); where != s.shard {
+		if where := shardOf(by, values, shards); where != s.Shard {
 			if found.count++; found.count > 1 {
 				continue
 			}

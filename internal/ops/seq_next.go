@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// reserve reserves n ids as a seqgate would that is configured like this. It needs no connections but to the sequence.
-func (c *cluster) reserve(ctx context.Context, name tableName, n int64) (block sequence.Range, err error) {
+// Reserve reserves n ids as a seqgate would that is configured like this. It needs no connections but to the sequence.
+func (c *Cluster) Reserve(ctx context.Context, name TableName, n int64) (block sequence.Range, err error) {
 	if c.isKeyed(name) {
 		return block, inSequence(name, c.oneRow(name))
 	}
-	k, err := c.unsharded(name.keyspace)
+	k, err := c.unsharded(name.Keyspace)
 	if err != nil {
 		return block, err
 	}
@@ -24,9 +24,9 @@ func (c *cluster) reserve(ctx context.Context, name tableName, n int64) (block s
 		return block, inSequence(name, err)
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	limited, cancel := context.WithTimeout(ctx, 2*silence)
+	limited, cancel := context.WithTimeout(ctx, 2*Silence)
 	defer cancel()
-	reservation, err := store.Reserve(limited, sequence.Request{Database: k.Shards[0].DSN.DBName, Table: name.table, Need: n, Exact: true})
+	reservation, err := store.Reserve(limited, sequence.Request{Database: k.Shards[0].DSN.DBName, Table: name.Table, Need: n, Exact: true})
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		err = inSequence(name, fmt.Errorf("its server cannot be reached: %w", errSilent))
 	}
@@ -34,11 +34,11 @@ func (c *cluster) reserve(ctx context.Context, name tableName, n int64) (block s
 }
 
 // openStore opens a sequence's row, or its stripes.
-func openStore(cfg *config.Config, k config.Keyspace, name tableName) (store sequence.RowStore, closeStore func() error, err error) {
-	o := cfg.Sequences.Of(name.keyspace, name.table)
+func openStore(cfg *config.Config, k config.Keyspace, name TableName) (store sequence.RowStore, closeStore func() error, err error) {
+	o := cfg.Sequences.Of(name.Keyspace, name.Table)
 	if len(o.Stores) > 0 {
-		striped, closeStriped, err := openStriped(cfg, name, nil)
-		return guarded(o, striped), closeStriped, err
+		striped, closeStriped, err := OpenStriped(cfg, name, nil)
+		return Guarded(o, striped), closeStriped, err
 	}
 	db, err := sequence.NewPool(k.Shards[0].DSN)
 	if err != nil {
@@ -48,5 +48,5 @@ func openStore(cfg *config.Config, k config.Keyspace, name tableName) (store seq
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return guarded(o, store), db.Close, nil
+	return Guarded(o, store), db.Close, nil
 }

@@ -1,12 +1,12 @@
-package main
+package ops
 
 import (
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// guarded is store with the guard against failovers that is configured.
-func guarded(o config.SequenceOverride, store sequence.RowStore) sequence.RowStore {
+// Guarded is store with the guard against failovers that is configured.
+func Guarded(o config.SequenceOverride, store sequence.RowStore) sequence.RowStore {
 	if o.FailoverSkip == 0 {
 		return store
 	}

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ func (c *checker) checkStriped(ctx context.Context, b binding) {
 }
 
 // checkSpread tells of stripes and servers without each other, when all servers have answered.
-func (c *checker) checkSpread(name tableName, stripes []sequence.Stripe) {
+func (c *checker) checkSpread(name TableName, stripes []sequence.Stripe) {
 	for _, store := range c.cluster.storeNames(name) {
 		if !slices.ContainsFunc(stripes, func(s sequence.Stripe) bool { return s.Server == store }) {
 			c.warn(name, "server %s has no stripe, it gives no ids: seqgate seq move gives it one", store)
@@ -74,21 +74,21 @@ func spread(stripes []sequence.Stripe) string {
 }
 
 // stripes lists the stripes of a sequence. It returns what it found also with an error.
-func (c *cluster) stripes(ctx context.Context, name tableName) (stripes []sequence.Stripe, err error) {
-	k, err := c.unsharded(name.keyspace)
+func (c *Cluster) stripes(ctx context.Context, name TableName) (stripes []sequence.Stripe, err error) {
+	k, err := c.unsharded(name.Keyspace)
 	if err != nil {
 		return nil, err
 	}
-	striped, closeAll, err := openStriped(c.cfg, name, nil)
+	striped, closeAll, err := OpenStriped(c.cfg, name, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
-	return striped.Stripes(ctx, k.Shards[0].DSN.DBName, name.table)
+	return striped.Stripes(ctx, k.Shards[0].DSN.DBName, name.Table)
 }
 
 // usedStripes reads the largest id of each stripe among those in use that are not below all stripes.
-func (c *cluster) usedStripes(ctx context.Context, b binding, stripes []sequence.Stripe) (map[int]int64, error) {
+func (c *Cluster) usedStripes(ctx context.Context, b binding, stripes []sequence.Stripe) (map[int]int64, error) {
 	used := map[int]int64{}
 	if len(stripes) == 0 {
 		return used, nil
@@ -99,7 +99,7 @@ func (c *cluster) usedStripes(ctx context.Context, b binding, stripes []sequence
 		return nil, err
 	}
 	for _, p := range places {
-		t, ok := p.server.table(p.table)
+		t, ok := p.server.table(p.Table)
 		if !ok {
 			continue
 		}
@@ -107,19 +107,19 @@ func (c *cluster) usedStripes(ctx context.Context, b binding, stripes []sequence
 		if err != nil {
 			return nil, err
 		}
-		id := quote(column.Name)
+		id := Quote(column.Name)
 		err = p.server.eachMax(ctx, fmt.Sprintf("SELECT %s DIV %d MOD %d + 1, MAX(%[1]s) FROM %[4]s WHERE %[1]s >= %[5]d GROUP BY 1",
-			id, l.Chunk, l.Stripes, p.server.quoted(p.table), from), func(stripe int, last int64) { used[stripe] = max(used[stripe], last) })
+			id, l.Chunk, l.Stripes, p.server.quoted(p.Table), from), func(stripe int, last int64) { used[stripe] = max(used[stripe], last) })
 		if err != nil {
-			return nil, fmt.Errorf("table %s: %w", p.server.named(p.table), err)
+			return nil, fmt.Errorf("table %s: %w", p.server.named(p.Table), err)
 		}
 	}
 	return used, nil
 }
 
 // eachMax calls do with the two columns of each row that the query answers.
-func (s *server) eachMax(ctx context.Context, query string, do func(group int, largest int64)) error {
-	rows, err := s.db.QueryContext(ctx, query)
+func (s *Server) eachMax(ctx context.Context, query string, do func(group int, largest int64)) error {
+	rows, err := s.DB.QueryContext(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func leastNext(stripes []sequence.Stripe) int64 {
 }
 
 // checkKeyed checks the table of a keyed sequence, and that no key has a value in use which it would give again.
-func (c *checker) checkKeyed(ctx context.Context, s *server, b binding) {
-	if err := keyed.Check(ctx, s.db, s.database, b.sequence.table); err != nil {
+func (c *checker) checkKeyed(ctx context.Context, s *Server, b binding) {
+	if err := keyed.Check(ctx, s.DB, s.database, b.sequence.Table); err != nil {
 		c.failed(b.sequence, err)
 		return
 	}
@@ -162,8 +162,8 @@ func (c *checker) checkKeyed(ctx context.Context, s *server, b binding) {
 }
 
 // checkFailover checks the table by which failover_skip knows the servers.
-func (c *checker) checkFailover(ctx context.Context, s *server, name tableName) {
-	if c.cfg.Sequences.Of(name.keyspace, name.table).FailoverSkip == 0 {
+func (c *checker) checkFailover(ctx context.Context, s *Server, name TableName) {
+	if c.cfg.Sequences.Of(name.Keyspace, name.Table).FailoverSkip == 0 {
 		return
 	}
 	if _, ok := s.table(sequence.ServersTable); !ok {
@@ -182,7 +182,7 @@ func (c *checker) checkFailover(ctx context.Context, s *server, name tableName) 
 }
 
 // explain has the server plan a statement, which needs the same rights as to run it, and changes nothing.
-func (s *server) explain(ctx context.Context, statement string) error {
+func (s *Server) explain(ctx context.Context, statement string) error {
 	plan, err := s.conn.QueryContext(ctx, "EXPLAIN "+statement)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"cmp"
@@ -54,13 +54,13 @@ func sequenceFaults(t *catalog.Table, quoted string) []string {
 	return faults
 }
 
-// tableName is a table of a keyspace.
-type tableName struct {
-	keyspace, table string
+// TableName is a table of a keyspace.
+type TableName struct {
+	Keyspace, Table string
 }
 
 // String gives keyspace.table on one line, whatever the names hold: no control character reaches a terminal.
-func (n tableName) String() string { return printable(n.keyspace + "." + n.table) }
+func (n TableName) String() string { return printable(n.Keyspace + "." + n.Table) }
 
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -73,24 +73,24 @@ func printable(text string) string {
 
 // binding is a sequence and what it fills.
 type binding struct {
-	sequence tableName
+	sequence TableName
 	fills    []filled // none: the sequence is only asked by SELECT NEXT VALUE
 }
 
 type filled struct {
-	tableName
+	TableName
 	column string
 	key    string // the column by whose value a keyed sequence counts; "" of others
 }
 
 // bindings says what each sequence fills: by the vschema, or else by the convention in the servers' tables.
 func bindings(cfg *config.Config, ss servers) []binding {
-	all := map[tableName][]filled{}
+	all := map[TableName][]filled{}
 	if cfg.VSchema != nil {
 		vschemaBindings(cfg, all)
 	} else {
 		for _, s := range ss {
-			if s.shard == "" { // a sharded keyspace needs a vschema
+			if s.Shard == "" { // a sharded keyspace needs a vschema
 				s.conventionBindings(all)
 			}
 		}
@@ -103,15 +103,15 @@ func bindings(cfg *config.Config, ss servers) []binding {
 	return list
 }
 
-func vschemaBindings(cfg *config.Config, all map[tableName][]filled) {
+func vschemaBindings(cfg *config.Config, all map[TableName][]filled) {
 	for _, k := range cfg.VSchema.Keyspaces() {
 		for _, t := range k.Tables() {
 			if a := t.AutoIncrement; a != nil {
-				if name := sequenceOf(a); name.table != "" {
-					all[name] = append(all[name], filled{tableName{k.Name, t.Name}, a.Column, a.Key})
+				if name := sequenceOf(a); name.Table != "" {
+					all[name] = append(all[name], filled{TableName{k.Name, t.Name}, a.Column, a.Key})
 				}
 			}
-			name := tableName{k.Name, t.Name}
+			name := TableName{k.Name, t.Name}
 			if _, bound := all[name]; t.Type == vschema.Sequence && !bound {
 				all[name] = nil
 			}
@@ -120,30 +120,30 @@ func vschemaBindings(cfg *config.Config, all map[tableName][]filled) {
 }
 
 // sequenceOf gives the sequence whose ids a column is filled with. Those of a Redis counter are its guard's too.
-func sequenceOf(a *vschema.AutoIncrement) tableName {
+func sequenceOf(a *vschema.AutoIncrement) TableName {
 	if a.Generator != nil && a.Generator.Segments != nil {
-		return tableName{a.Generator.Segments.GuardKeyspace, a.Generator.Segments.GuardTable}
+		return TableName{a.Generator.Segments.GuardKeyspace, a.Generator.Segments.GuardTable}
 	}
-	return tableName{a.SequenceKeyspace, a.SequenceTable}
+	return TableName{a.SequenceKeyspace, a.SequenceTable}
 }
 
 // conventionBindings finds each table t beside a sequence table t_seq, and the sequence tables of other names.
-func (s *server) conventionBindings(all map[tableName][]filled) {
-	for _, name := range slices.Sorted(maps.Keys(s.tables)) {
-		t := s.tables[name]
+func (s *Server) conventionBindings(all map[TableName][]filled) {
+	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
+		t := s.Tables[name]
 		if !hasSequenceColumns(t) {
 			continue
 		}
 		if f, ok := s.conventionFill(name); ok {
-			all[tableName{s.keyspace, name}] = []filled{f}
+			all[TableName{s.Keyspace, name}] = []filled{f}
 		} else if hasSequenceComment(t) {
-			all[tableName{s.keyspace, name}] = nil
+			all[TableName{s.Keyspace, name}] = nil
 		}
 	}
 }
 
 // conventionFill finds the column that the convention fills from the sequence table of that name.
-func (s *server) conventionFill(sequence string) (filled, bool) {
+func (s *Server) conventionFill(sequence string) (filled, bool) {
 	if s.foldsNames {
 		sequence = strings.ToLower(sequence)
 	}
@@ -156,18 +156,18 @@ func (s *server) conventionFill(sequence string) (filled, bool) {
 	if column == nil {
 		return filled{}, false
 	}
-	return filled{tableName: tableName{s.keyspace, name}, column: column.Name}, true
+	return filled{TableName: TableName{s.Keyspace, name}, column: column.Name}, true
 }
 
 // unusable says which tables beside a t_seq the convention does not fill, and why.
-func (s *server) unusable() map[tableName]string {
-	reasons := map[tableName]string{}
-	for name, t := range s.tables {
+func (s *Server) unusable() map[TableName]string {
+	reasons := map[TableName]string{}
+	for name, t := range s.Tables {
 		beside, ok := s.table(name + catalog.SequenceSuffix)
 		if !ok || strings.HasSuffix(name, catalog.SequenceSuffix) {
 			continue
 		}
-		key := tableName{s.keyspace, name}
+		key := TableName{s.Keyspace, name}
 		if _, why := t.IDColumn(); why != "" {
 			reasons[key] = why
 		}

@@ -1,11 +1,11 @@
-package main
+package ops
 
 import (
 	"fmt"
 )
 
 // inSequence says which sequence an error is about.
-func inSequence(name tableName, err error) error {
+func inSequence(name TableName, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -14,27 +14,27 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// seqRow is the row of a sequence.
-type seqRow struct {
+// SeqRow is the row of a sequence.
+type SeqRow struct {
 	next, cache sql.NullInt64
 }
 
-func newSeqRow(next, cache int64) seqRow {
-	return seqRow{sql.NullInt64{Int64: next, Valid: true}, sql.NullInt64{Int64: cache, Valid: true}}
+func newSeqRow(next, cache int64) SeqRow {
+	return SeqRow{sql.NullInt64{Int64: next, Valid: true}, sql.NullInt64{Int64: cache, Valid: true}}
 }
 
 // usedUp reports whether the row says that 2^63-1 itself was given: see package sequence.
-func (r seqRow) usedUp() bool { return r == newSeqRow(math.MaxInt64, 0) }
+func (r SeqRow) usedUp() bool { return r == newSeqRow(math.MaxInt64, 0) }
 
 // usableCache is the row's cache, or another when none can be reserved by it.
-func (r seqRow) usableCache(other int64) int64 {
+func (r SeqRow) usableCache(other int64) int64 {
 	if r.cache.Int64 < 1 {
 		return other
 	}
 	return r.cache.Int64
 }
 
-func (r seqRow) String() string {
+func (r SeqRow) String() string {
 	text := func(n sql.NullInt64) string {
 		if !n.Valid {
 			return "NULL"
@@ -45,15 +45,15 @@ func (r seqRow) String() string {
 }
 
 // readSequence reads the rows with id = 0, which should be one. It may be called in parallel.
-func (s *server) readSequence(ctx context.Context, table string) ([]seqRow, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT `next_id`, `cache` FROM "+s.quoted(table)+" WHERE `id` = 0")
+func (s *Server) readSequence(ctx context.Context, table string) ([]SeqRow, error) {
+	rows, err := s.DB.QueryContext(ctx, "SELECT `next_id`, `cache` FROM "+s.quoted(table)+" WHERE `id` = 0")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var found []seqRow
+	var found []SeqRow
 	for rows.Next() {
-		var r seqRow
+		var r SeqRow
 		if err := rows.Scan(&r.next, &r.cache); err != nil {
 			return nil, err
 		}
@@ -62,25 +62,25 @@ func (s *server) readSequence(ctx context.Context, table string) ([]seqRow, erro
 	return found, rows.Err()
 }
 
-// decision says what becomes of a sequence's row as it is now; nil stands for a row that is missing. It returns an error
+// Decision says what becomes of a sequence's row as it is now; nil stands for a row that is missing. It returns an error
 // for a row that is to stay as it is.
-type decision func(now *seqRow) (seqRow, error)
+type Decision func(now *SeqRow) (SeqRow, error)
 
-// editor changes the rows of sequences, and prints the SQL by which it does. What it prints besides are SQL comments.
-type editor struct {
-	out    io.Writer
-	dryRun bool // print the SQL and run none of it
+// Editor changes the rows of sequences, and prints the SQL by which it does. What it prints besides are SQL comments.
+type Editor struct {
+	Out    io.Writer
+	DryRun bool // print the SQL and run none of it
 }
 
-// editTries is how often a row is read and found changed by others before an editor gives up.
-const editTries = 100
+// EditTries is how often a row is read and found changed by others before an editor gives up.
+const EditTries = 100
 
-// edit brings a row to what decide makes of it. Nothing that others write meanwhile is lost: each statement names the row
+// Edit brings a row to what decide makes of it. Nothing that others write meanwhile is lost: each statement names the row
 // as it was read or only raises it, and decide is asked again when the row has changed. The exception is a next_id that
 // is to be lowered: a row that moves is in use, and is left alone.
-func (e editor) edit(ctx context.Context, s *server, name tableName, decide decision) error {
-	for range editTries {
-		now, err := e.read(ctx, s, name.table)
+func (e Editor) Edit(ctx context.Context, s *Server, name TableName, decide Decision) error {
+	for range EditTries {
+		now, err := e.read(ctx, s, name.Table)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (e editor) edit(ctx context.Context, s *server, name tableName, decide deci
 		case now != nil && *now == to:
 			return e.note("%s: nothing to do, %s", name, to)
 		}
-		done, err := e.execute(ctx, s, rowSQL(s.database, name.table, now, to))
+		done, err := e.execute(ctx, s, rowSQL(s.database, name.Table, now, to))
 		switch {
 		case err != nil:
 			return err
@@ -103,12 +103,12 @@ func (e editor) edit(ctx context.Context, s *server, name tableName, decide deci
 			return fmt.Errorf("next_id is not %d any more: somebody reserves ids from it at this moment; stop every seqgate and Vitess that uses the sequence before lowering it", now.next.Int64)
 		}
 	}
-	return fmt.Errorf("others changed the row between reading and writing it %d times: try again", editTries)
+	return fmt.Errorf("others changed the row between reading and writing it %d times: try again", EditTries)
 }
 
 // read reads the row, nil when there is none, as before the first run of a dry run.
-func (e editor) read(ctx context.Context, s *server, table string) (*seqRow, error) {
-	if _, exists := s.table(table); !exists && e.dryRun {
+func (e Editor) read(ctx context.Context, s *Server, table string) (*SeqRow, error) {
+	if _, exists := s.table(table); !exists && e.DryRun {
 		return nil, nil
 	}
 	rows, err := s.readSequence(ctx, table)
@@ -125,7 +125,7 @@ func (e editor) read(ctx context.Context, s *server, table string) (*seqRow, err
 
 // rowSQL is the statement that brings a row to another state: it does so only while the row is what it was, or it raises
 // the row as it is by then.
-func rowSQL(database, table string, now *seqRow, to seqRow) string {
+func rowSQL(database, table string, now *SeqRow, to SeqRow) string {
 	switch {
 	case now == nil:
 		return sequence.InsertRowSQL(database, table, to.next.Int64, to.cache.Int64)
@@ -133,7 +133,7 @@ func rowSQL(database, table string, now *seqRow, to seqRow) string {
 		return sequence.RaiseSQL(database, table, to.next.Int64)
 	}
 	return fmt.Sprintf("UPDATE %s.%s SET next_id = %d, cache = %d WHERE id = 0 AND next_id <=> %s AND cache <=> %s",
-		quote(database), quote(table), to.next.Int64, to.cache.Int64, sqlValue(now.next), sqlValue(now.cache))
+		Quote(database), Quote(table), to.next.Int64, to.cache.Int64, sqlValue(now.next), sqlValue(now.cache))
 }
 
 func sqlValue(n sql.NullInt64) string {
@@ -145,11 +145,11 @@ func sqlValue(n sql.NullInt64) string {
 
 // execute prints a statement, and runs it unless this is a dry run. It reports false when others have changed the row
 // before, so that the statement did nothing.
-func (e editor) execute(ctx context.Context, s *server, statement string) (bool, error) {
-	if _, err := fmt.Fprintln(e.out, statement+";"); err != nil || e.dryRun {
+func (e Editor) execute(ctx context.Context, s *Server, statement string) (bool, error) {
+	if _, err := fmt.Fprintln(e.Out, statement+";"); err != nil || e.DryRun {
 		return true, err
 	}
-	result, err := s.db.ExecContext(ctx, statement)
+	result, err := s.DB.ExecContext(ctx, statement)
 	if serverError(err, 1062) { // ER_DUP_ENTRY
 		return false, nil
 	}
@@ -161,7 +161,7 @@ func (e editor) execute(ctx context.Context, s *server, statement string) (bool,
 }
 
 // create makes a sequence's table, unless another has just made it.
-func (e editor) create(ctx context.Context, s *server, table string) error {
+func (e Editor) create(ctx context.Context, s *Server, table string) error {
 	_, err := e.execute(ctx, s, sequence.CreateTableSQL(s.database, table))
 	if serverError(err, 1050) { // ER_TABLE_EXISTS_ERROR
 		return nil
@@ -176,8 +176,8 @@ func serverError(err error, number uint16) bool {
 }
 
 // note prints a remark as an SQL comment, so that the output stays SQL.
-func (e editor) note(format string, args ...any) error {
+func (e Editor) note(format string, args ...any) error {
 	text := "-- " + strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n-- ")
-	_, err := fmt.Fprintln(e.out, text)
+	_, err := fmt.Fprintln(e.Out, text)
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"context"
@@ -17,26 +17,26 @@ var errGone = errors.New("there is no row with id = 0 that says which ids were g
 	"again: stop every seqgate and Vitess that uses it, and run seqgate init --stopped; a sequence that was never used may be made so at any time")
 
 // unlessGone is decide for a row of a table that was there before.
-func (s seeder) unlessGone(decide decision) decision {
-	return func(now *seqRow) (seqRow, error) {
-		if (now == nil || !now.next.Valid) && !s.stopped {
-			return seqRow{}, errGone
+func (s Seeder) unlessGone(decide Decision) Decision {
+	return func(now *SeqRow) (SeqRow, error) {
+		if (now == nil || !now.next.Valid) && !s.Stopped {
+			return SeqRow{}, errGone
 		}
 		return decide(now)
 	}
 }
 
 // neverUsed returns an error for a table that is missing and is known to have been there.
-func (s seeder) neverUsed(ctx context.Context, at *server, table string) error {
-	if s.stopped {
+func (s Seeder) neverUsed(ctx context.Context, at *Server, table string) error {
+	if s.Stopped {
 		return nil
 	}
-	used, err := sequence.WasUsed(ctx, at.db, at.database, table)
+	used, err := sequence.WasUsed(ctx, at.DB, at.database, table)
 	if err != nil || !used {
 		return err
 	}
 	var there int // another init may have made it since the tables were read
-	err = at.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", at.database, table).Scan(&there)
+	err = at.DB.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", at.database, table).Scan(&there)
 	if err == nil && there == 0 {
 		err = errors.New("the table is gone, and processes that run may hold ids of the sequence in memory, which would be given again: " +
 			"stop every seqgate that uses it, and run seqgate init --stopped")
@@ -46,15 +46,15 @@ func (s seeder) neverUsed(ctx context.Context, at *server, table string) error {
 
 // mark notes that the sequence is used, so that one whose table is dropped is not made anew below what processes hold in
 // memory. A user without the right to that makes sequences all the same, and is told.
-func (s seeder) mark(ctx context.Context, name tableName) error {
-	if s.dryRun || s.cluster.isStriped(name) {
+func (s Seeder) mark(ctx context.Context, name TableName) error {
+	if s.DryRun || s.Cluster.isStriped(name) {
 		return nil
 	}
-	at, err := s.cluster.server(name.keyspace)
+	at, err := s.Cluster.server(name.Keyspace)
 	if err != nil {
 		return err
 	}
-	err = sequence.MarkUsed(ctx, at.db, at.database, name.table)
+	err = sequence.MarkUsed(ctx, at.DB, at.database, name.Table)
 	if serverError(err, 1142) || serverError(err, 1044) { // ER_TABLEACCESS_DENIED_ERROR, ER_DBACCESS_DENIED_ERROR
 		return s.note("%s: that it is used could not be noted in the table %s (%v): should its table be dropped, "+
 			"stop every seqgate that uses it before the next seqgate init, which could not know", name, sequence.UsedTable, err)
@@ -66,13 +66,13 @@ func (s seeder) mark(ctx context.Context, name tableName) error {
 const initLockWait = time.Minute
 
 // lock keeps others that run at the same time from seeing tables without their rows. It ends with the connection.
-func (s seeder) lock(ctx context.Context, seeds []seed) error {
-	locked := map[*server]bool{}
+func (s Seeder) lock(ctx context.Context, seeds []seed) error {
+	locked := map[*Server]bool{}
 	for _, d := range seeds {
-		if s.dryRun || s.cluster.isStriped(d.sequence) {
+		if s.DryRun || s.Cluster.isStriped(d.sequence) {
 			continue
 		}
-		at, err := s.cluster.server(d.sequence.keyspace)
+		at, err := s.Cluster.server(d.sequence.Keyspace)
 		if err != nil || locked[at] {
 			continue // what is away is told with its sequences
 		}

@@ -1,4 +1,4 @@
-package main
+package ops
 
 import (
 	"cmp"
@@ -14,10 +14,10 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// openStriped opens a sequence that lies on several servers; it does not connect yet. Its table lies in the database of
+// OpenStriped opens a sequence that lies on several servers; it does not connect yet. Its table lies in the database of
 // the keyspace on all of them. Servers that begin and cease to fail are logged to log; nil logs nothing.
-func openStriped(cfg *config.Config, name tableName, log *slog.Logger) (striped *sequence.Striped, closeAll func() error, err error) {
-	o := cfg.Sequences.Of(name.keyspace, name.table)
+func OpenStriped(cfg *config.Config, name TableName, log *slog.Logger) (striped *sequence.Striped, closeAll func() error, err error) {
+	o := cfg.Sequences.Of(name.Keyspace, name.Table)
 	var servers []sequence.StripeServer
 	closeAll = func() error {
 		var errs []error
@@ -43,9 +43,9 @@ func openStriped(cfg *config.Config, name tableName, log *slog.Logger) (striped 
 
 // seedStriped makes the stripes of a sequence that lies on several servers, or raises them: those of the servers that
 // answer, when not all do.
-func (s seeder) seedStriped(ctx context.Context, at *server, table string, next, cache int64) (err error) {
-	name := tableName{at.keyspace, table}
-	striped, closeAll, err := openStriped(s.cluster.cfg, name, nil)
+func (s Seeder) seedStriped(ctx context.Context, at *Server, table string, next, cache int64) (err error) {
+	name := TableName{at.Keyspace, table}
+	striped, closeAll, err := OpenStriped(s.Cluster.cfg, name, nil)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s seeder) seedStriped(ctx context.Context, at *server, table string, next,
 			return err
 		}
 	}
-	if err := s.note("%s: its stripes are to give %d and above", name, next); err != nil || s.dryRun {
+	if err := s.note("%s: its stripes are to give %d and above", name, next); err != nil || s.DryRun {
 		return errors.Join(err, away)
 	}
 	if away == nil {
@@ -72,62 +72,62 @@ func (s seeder) seedStriped(ctx context.Context, at *server, table string, next,
 }
 
 // printTables prints what is made on the servers.
-func (s seeder) printTables(striped *sequence.Striped, database string, name tableName) error {
-	for _, store := range s.cluster.storeNames(name) {
+func (s Seeder) printTables(striped *sequence.Striped, database string, name TableName) error {
+	for _, store := range s.Cluster.storeNames(name) {
 		if err := s.note("on server %s:", store); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(s.out, striped.CreateTableSQL(store, database, name.table)+";"); err != nil {
+		if _, err := fmt.Fprintln(s.Out, striped.CreateTableSQL(store, database, name.Table)+";"); err != nil {
 			return err
 		}
 	}
-	return s.note("and a row for each of %d stripes, dealt to the servers in turn", s.cluster.layout(name).Stripes)
+	return s.note("and a row for each of %d stripes, dealt to the servers in turn", s.Cluster.layout(name).Stripes)
 }
 
 // storeNames are the names of the servers that a striped sequence lies on.
-func (c *cluster) storeNames(name tableName) (names []string) {
-	for _, store := range c.cfg.Sequences.Of(name.keyspace, name.table).Stores {
+func (c *Cluster) storeNames(name TableName) (names []string) {
+	for _, store := range c.cfg.Sequences.Of(name.Keyspace, name.Table).Stores {
 		names = append(names, store.Name)
 	}
 	return names
 }
 
 // layout says which ids are in which stripe of a sequence.
-func (c *cluster) layout(name tableName) sequence.StripeLayout {
-	o := c.cfg.Sequences.Of(name.keyspace, name.table)
+func (c *Cluster) layout(name TableName) sequence.StripeLayout {
+	o := c.cfg.Sequences.Of(name.Keyspace, name.Table)
 	return sequence.StripeLayout{Stripes: cmp.Or(o.Stripes, sequence.DefaultStripes), Chunk: cmp.Or(o.StripeChunk, sequence.DefaultChunk)}
 }
 
-// stripedSequence is a sequence that lies on several servers.
-type stripedSequence struct {
+// StripedSequence is a sequence that lies on several servers.
+type StripedSequence struct {
 	*sequence.Striped
-	database string
-	name     tableName
+	Database string
+	Name     TableName
 	stores   []string // the servers' names
 }
 
-// withStriped opens the sequence that an argument names for the time of a call.
-func (c *cluster) withStriped(arg string, f func(stripedSequence) error) (err error) {
-	name := c.table(arg)
+// WithStriped opens the sequence that an argument names for the time of a call.
+func (c *Cluster) WithStriped(arg string, f func(StripedSequence) error) (err error) {
+	name := c.Table(arg)
 	if !c.isStriped(name) {
-		return usagef("sequence %s lies on one server: sequences.overrides has no stores for it", name)
+		return Usagef("sequence %s lies on one Server: sequences.overrides has no stores for it", name)
 	}
-	k, err := c.unsharded(name.keyspace)
+	k, err := c.unsharded(name.Keyspace)
 	if err != nil {
 		return err
 	}
-	striped, closeAll, err := openStriped(c.cfg, name, nil)
+	striped, closeAll, err := OpenStriped(c.cfg, name, nil)
 	if err != nil {
 		return inSequence(name, err)
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
-	return f(stripedSequence{striped, k.Shards[0].DSN.DBName, name, c.storeNames(name)})
+	return f(StripedSequence{striped, k.Shards[0].DSN.DBName, name, c.storeNames(name)})
 }
 
-// move moves a stripe to one of the servers.
-func (s stripedSequence) move(ctx context.Context, stripe int, to string) error {
+// Move moves a stripe to one of the servers.
+func (s StripedSequence) Move(ctx context.Context, stripe int, to string) error {
 	if !slices.Contains(s.stores, to) {
-		return usagef("sequence %s has no server %q: write one of %s", s.name, to, strings.Join(s.stores, ", "))
+		return Usagef("sequence %s has no server %q: write one of %s", s.Name, to, strings.Join(s.stores, ", "))
 	}
-	return s.Move(ctx, s.database, s.name.table, stripe, to)
+	return s.Striped.Move(ctx, s.Database, s.Name.Table, stripe, to)
 }
