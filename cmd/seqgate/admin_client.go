@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/vschema"
@@ -52,7 +53,7 @@ func (s *adminSource) open() (*adminClient, error) {
 	}
 	at := config.Admin{Password: os.Getenv("SEQGATE_ADMIN_PASSWORD")}
 	if file != "" {
-		cfg, faults, err := loader(os.Getenv).LoadTolerantly(file)
+		cfg, faults, err := app.Loader(os.Getenv).LoadTolerantly(file)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/servertest"
 	"github.com/seqgate/seqgate/proxy/admin"
 )
@@ -159,7 +160,7 @@ func TestAdminCommands(t *testing.T) {
 			}
 			return text
 		}
-		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != adminSocketMode {
+		if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != app.AdminSocketMode {
 			t.Errorf("the socket is %v, %v", info, err)
 		}
 		t.Setenv("SEQGATE_ADMIN_PASSWORD", "secret-word")

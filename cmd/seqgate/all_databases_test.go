@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -67,13 +68,13 @@ func TestServeAllDatabases(t *testing.T) {
 // serveUpstream runs serve for a DSN until the test's end, and gives its address.
 func serveUpstream(t *testing.T, dsn string) (addr string) {
 	t.Helper()
-	cfg, err := loader(env(map[string]string{"SEQGATE_LISTEN": "127.0.0.1:0"})).UpstreamServer(dsn)
+	cfg, err := app.Loader(env(map[string]string{"SEQGATE_LISTEN": "127.0.0.1:0"})).UpstreamServer(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- serve(ctx, cfg, nil, &testLog{}, func(addr string) { ready <- addr }) }()
+	go func() { ended <- app.Serve(ctx, cfg, nil, &testLog{}, func(addr string) { ready <- addr }) }()
 	select {
 	case addr = <-ready:
 	case err := <-ended:

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -250,7 +251,7 @@ func TestAPIDocs(t *testing.T) {
 	if !found || !ended {
 		t.Fatal("docs/api.md shows no configuration")
 	}
-	c, err := loader(env(map[string]string{"BATCH_TOKEN": apiSecret})).Load(writeFile(t, "c.yaml", mainKeyspace+shown))
+	c, err := app.Loader(env(map[string]string{"BATCH_TOKEN": apiSecret})).Load(writeFile(t, "c.yaml", mainKeyspace+shown))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestAPIDocs(t *testing.T) {
 // A fault of seqgate's own is told of in the log, and ends the client's connection.
 func TestAPIPanic(t *testing.T) {
 	var out strings.Builder
-	server := httptest.NewServer(loggedPanics(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&out, nil))))
+	server := httptest.NewServer(app.LoggedPanics(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&out, nil))))
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	if r, err := server.Client().Get(server.URL + "/x"); err == nil {
 		_ = r.Body.Close()

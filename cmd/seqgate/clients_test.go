@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -192,7 +193,7 @@ func TestListenAddresses(t *testing.T) {
 			t.Errorf("a wrong password over the socket: %s, want error 1045 that names localhost", out)
 		}
 
-		if _, err := listenAll([]string{"127.0.0.1:0", "unix:" + path}); err == nil || !strings.Contains(err.Error(), "in use") {
+		if _, err := app.ListenAll([]string{"127.0.0.1:0", "unix:" + path}); err == nil || !strings.Contains(err.Error(), "in use") {
 			t.Errorf("listening on a socket in use: %v, want an error", err)
 		}
 		ask("--socket=" + path)

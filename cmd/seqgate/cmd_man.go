@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/spf13/cobra"
 )
 
@@ -38,7 +39,7 @@ func manual(root *cobra.Command) string {
 	}
 	add(root)
 	return fmt.Sprintf("%% SEQGATE 1 \"\" \"seqgate %s\" \"User Commands\"\n# NAME\nseqgate \\- %s\n\n# SYNOPSIS\n\n%s\n# COMMANDS\n\n%s%s",
-		version(), root.Short, &calls, &texts, manualEnd)
+		app.Version(), root.Short, &calls, &texts, manualEnd)
 }
 
 // manualEnd is what the help of no command says.

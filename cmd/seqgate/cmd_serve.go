@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/spf13/cobra"
 )
 
@@ -26,7 +27,7 @@ func newServe() *cobra.Command {
 			reload := make(chan os.Signal, 1)
 			signal.Notify(reload, syscall.SIGHUP)
 			defer signal.Stop(reload)
-			return serve(cmd.Context(), cfg, reload, cmd.ErrOrStderr(), func(string) {})
+			return app.Serve(cmd.Context(), cfg, reload, cmd.ErrOrStderr(), func(string) {})
 		},
 	}
 	from.flags(cmd.Flags())

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/internal/ops"
 
@@ -21,7 +22,7 @@ func declaredGenerators(file, schema, layout string) (all []*vschema.Generator, 
 	case file != "" && schema != "", (file != "" || schema != "") && layout != "":
 		return nil, ops.Usagef("give one of --config, --vschema and --layout")
 	case file != "":
-		cfg, err := loader(os.Getenv).Load(file)
+		cfg, err := app.Loader(os.Getenv).Load(file)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"text/template"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 
 	"github.com/go-sql-driver/mysql"
@@ -44,7 +45,7 @@ func demo(ctx context.Context, listen, admin string, stdout, stderr io.Writer) (
 		return err
 	}
 	cfg.Admin.Listen = admin
-	return serve(ctx, cfg, nil, stderr, func(addr string) { printBanner(stdout, addr) })
+	return app.Serve(ctx, cfg, nil, stderr, func(addr string) { printBanner(stdout, addr) })
 }
 
 // demoConfig is the configuration of a seqgate in front of the engine of the keyspace main and those of the shards. The

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -95,7 +96,7 @@ func TestDocsConfigurations(t *testing.T) {
 			}
 			writeHere(t, "vschema.json", vschemaOf(b, schemas))
 			writeHere(t, "seqgate.yaml", text)
-			if _, err := loader(anySecret).Load("seqgate.yaml"); wrongInAllBuilds(err) != nil {
+			if _, err := app.Loader(anySecret).Load("seqgate.yaml"); wrongInAllBuilds(err) != nil {
 				t.Error(err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 )
 
@@ -56,7 +57,7 @@ func TestWrongCalls(t *testing.T) {
 // Durations are as readable in JSON as in the text.
 func TestDurationsInJSON(t *testing.T) {
 	var out bytes.Buffer
-	newLogger(config.Log{Format: "json"}, &slog.LevelVar{}, &out).Info("x", "duration", 1500*time.Millisecond)
+	app.NewLogger(config.Log{Format: "json"}, &slog.LevelVar{}, &out).Info("x", "duration", 1500*time.Millisecond)
 	if !strings.Contains(out.String(), `"duration":"1.5s"`) {
 		t.Errorf("got %s", out.String())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/generate"
@@ -24,14 +25,14 @@ type planLine struct{ about, says string }
 // showPlan asks a seqgate of its own, in this process, which gives nobody an id.
 func showPlan(ctx context.Context, cfg *config.Config, database, statement string) (plan []planLine, err error) {
 	log := slog.New(slog.DiscardHandler)
-	keyspaces, err := openKeyspaces(cfg)
+	keyspaces, err := app.OpenKeyspaces(cfg)
 	if err != nil {
 		return nil, err
 	}
-	defer closeKeyspaces(keyspaces, log)
+	defer app.CloseKeyspaces(keyspaces, log)
 	sequences := sequence.NewRegistry(func(name sequence.Name) (sequence.Settings, error) {
 		return sequence.Settings{}, fmt.Errorf("sequence %s was asked for an id by a plan", name)
-	}, sequenceConfig(cfg, nil, log))
+	}, app.SequenceConfig(cfg, nil, log))
 	defer func() { err = errors.Join(err, sequences.Close(context.WithoutCancel(ctx))) }()
 	generators := generate.New(generate.Config{Workers: generate.StaticWorkers(0, "", worker.Config{Logger: log})}) // of which none is asked
 	defer func() { err = errors.Join(err, generators.Close(context.WithoutCancel(ctx))) }()
@@ -40,7 +41,7 @@ func showPlan(ctx context.Context, cfg *config.Config, database, statement strin
 	server, err := proxy.New(proxy.Config{
 		Keyspaces: keyspaces, Default: cfg.DefaultKeyspace, VSchema: cfg.VSchema, OnExplicitID: cfg.Tables.OnExplicitIDOf,
 		Users:     []proxy.User{{Name: dsn.User, Password: dsn.Passwd, Plugin: "mysql_native_password"}},
-		Sequences: sequences, Generators: generators, Logger: log, Version: version(), HandshakeTimeout: cfg.Timeouts.Handshake, MaxValues: cfg.Sequences.MaxN,
+		Sequences: sequences, Generators: generators, Logger: log, Version: app.Version(), HandshakeTimeout: cfg.Timeouts.Handshake, MaxValues: cfg.Sequences.MaxN,
 	})
 	if err != nil {
 		return nil, err

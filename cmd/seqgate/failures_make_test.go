@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/seqgate/seqgate/internal/app"
 )
 
 // How the failures of docs/failures.md are made that need more than a statement.
@@ -110,7 +111,7 @@ func wrongClock(t *testing.T, b *failureBed) string {
 
 func endedLayout(t *testing.T, _ *failureBed) string {
 	path := writeFile(t, "vschema.json", `{"keyspaces": {"main": {"generators": {"flake": {"type": "snowflake", "params": {"layout": "uid_generator_2016"}}}}}}`)
-	_, err := loader(env(nil)).Load(writeFile(t, "seqgate.yaml", mainKeyspace+"vschema: "+path+"\n"))
+	_, err := app.Loader(env(nil)).Load(writeFile(t, "seqgate.yaml", mainKeyspace+"vschema: "+path+"\n"))
 	return strings.ReplaceAll(shown(t, err), path, "vschema.json")
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/internal/ops"
 
@@ -24,8 +25,8 @@ func TestServeWithoutRedisURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &vschemaFile{path: "vschema.json"}
-	if err := f.set(v); err == nil || !strings.Contains(err.Error(), want) {
+	f := &app.VSchemaFile{Path: "vschema.json"}
+	if err := f.Set(v); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("reload: %v, want %q", err, want)
 	}
 }

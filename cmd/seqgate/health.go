@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/internal/ops"
 )
@@ -64,7 +65,7 @@ func healthAddresses(file string, getenv func(string) string) (at config.Admin, 
 	if file == "" {
 		return at, "", ops.Usagef("no configuration: give --config FILE or --admin ADDR")
 	}
-	cfg, _, err := loader(getenv).LoadTolerantly(file)
+	cfg, _, err := app.Loader(getenv).LoadTolerantly(file)
 	if err != nil {
 		return at, "", err
 	}

@@ -10,11 +10,17 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/vschema"
 )
 
+// release is the version that who builds gives: -ldflags "-X main.release=v1.2.3". Packages do, whose sources come
+// without the repository.
+var release string
+
 func main() {
+	app.Release = release
 	err := run(untilSignal(), os.Args[1:], os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "seqgate:", err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -39,7 +40,7 @@ func told(t *testing.T, l *net.UnixConn) string {
 func TestNotifySystemd(t *testing.T) {
 	for _, name := range []string{filepath.Join(t.TempDir(), "s"), "@seqgate-test-" + filepath.Base(t.TempDir())} {
 		l := notifySocket(t, name)
-		if err := notifySystemd("READY=1"); err != nil {
+		if err := app.NotifySystemd("READY=1"); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -49,7 +50,7 @@ func TestNotifySystemd(t *testing.T) {
 	}
 	for name, ok := range map[string]bool{"": true, "relative": false, filepath.Join(t.TempDir(), "nobody"): false} {
 		t.Setenv("NOTIFY_SOCKET", name)
-		if err := notifySystemd("READY=1"); (err == nil) != ok {
+		if err := app.NotifySystemd("READY=1"); (err == nil) != ok {
 			t.Errorf("NOTIFY_SOCKET=%q: %v", name, err)
 		}
 	}

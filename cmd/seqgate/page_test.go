@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 
 	"github.com/chromedp/chromedp"
@@ -145,7 +146,7 @@ func TestAdminIsOpen(t *testing.T) {
 		{config.Admin{Listen: "[::]:1"}, true}, {config.Admin{Listen: ":1", Password: "x"}, false},
 	} {
 		var log bytes.Buffer
-		warnOfOpen(test.admin, slog.New(slog.NewTextHandler(&log, nil)))
+		app.WarnOfOpen(test.admin, slog.New(slog.NewTextHandler(&log, nil)))
 		if got := strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), "set admin.password"); got != test.want {
 			t.Errorf("%+v: got the warning %q, want one: %v", test.admin, log.String(), test.want)
 		}

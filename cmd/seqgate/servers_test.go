@@ -2,13 +2,11 @@ package main
 
 import (
 	"database/sql"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seqgate/seqgate/internal/servertest"
-	"github.com/seqgate/seqgate/proxy/health"
 )
 
 // serve says which servers it has and what is wrong with them: at the start, when one goes away and when it is back.
@@ -55,40 +53,4 @@ func TestServersAreWatched(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A server is not down because all connections that ask it for tables are waiting.
-func TestBusyServerIsUp(t *testing.T) {
-	t.Parallel()
-	s := servertest.First(t)
-	cfg, err := loader(env(map[string]string{"SEQGATE_LISTEN": "127.0.0.1:0"})).UpstreamServer(s.DSN(s.NewDatabase(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyspaces, err := openKeyspaces(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { closeKeyspaces(keyspaces, slog.New(slog.DiscardHandler)) })
-	for _, k := range keyspaces {
-		for range poolSize {
-			c, err := k.DB.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = c.Close() })
-		}
-	}
-	asked, err := healthServers(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = closeServers(asked) })
-	servers := health.New(asked, slog.New(slog.DiscardHandler))
-	t.Cleanup(watchServers(t.Context(), servers))
-	for deadline := time.Now().Add(time.Minute); servers.Statuses()[0].State != health.Up; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it is %+v", servers.Statuses()[0])
-		}
-	}
 }

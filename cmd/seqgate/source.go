@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
 	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/spf13/pflag"
@@ -27,7 +28,7 @@ func (s *source) load() (*config.Config, error) {
 	if file := env.Get("SEQGATE_CONFIG"); s.file == "" && s.upstream == "" {
 		s.file = file
 	}
-	cfg, err := s.read(loader(env.Get))
+	cfg, err := s.read(app.Loader(env.Get))
 	if err != nil {
 		return nil, err
 	}

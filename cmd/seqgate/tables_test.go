@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/ops"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
@@ -88,7 +89,7 @@ func TestReadTables(t *testing.T) {
 		p := newPlace(t, s, "",
 			"CREATE TABLE t (`a``b` TINYINT UNSIGNED PRIMARY KEY, b VARCHAR(5) COLLATE utf8mb4_bin, n BIGINT AUTO_INCREMENT UNIQUE) ENGINE = InnoDB COMMENT 'x'",
 			"CREATE VIEW v AS SELECT 1 AS one")
-		cfg, err := loader(env(nil)).Upstream(s.DSN(p.name))
+		cfg, err := app.Loader(env(nil)).Upstream(s.DSN(p.name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +142,7 @@ func TestReadUsedIDs(t *testing.T) {
 				if tt.insert != "" {
 					p.exec(strings.Split(tt.insert, "; ")...)
 				}
-				cfg, err := loader(env(nil)).Upstream(s.DSN(p.name))
+				cfg, err := app.Loader(env(nil)).Upstream(s.DSN(p.name))
 				if err != nil {
 					t.Fatal(err)
 				}

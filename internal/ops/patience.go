@@ -22,7 +22,7 @@ const Silence = 5 * time.Second
 var errSilent = fmt.Errorf("it gave no answer in %v", 2*Silence)
 
 // patience has the connections to a server wait for as long as it answers, so that a search in a large table is told
-// from a frozen Server: while nothing comes on a connection, another one is opened and pinged.
+// from a frozen server: while nothing comes on a connection, another one is opened and pinged.
 type patience struct {
 	dsn  *mysql.Config // for the pings
 	gone atomic.Bool   // a ping had no answer: no connection waits any more

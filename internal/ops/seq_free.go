@@ -34,7 +34,7 @@ func FirstFree(ctx context.Context, cfg *config.Config, name sequence.Name) (nex
 		return 0, fmt.Errorf("sequence %s: keyspace %q is not configured", name, name.Keyspace)
 	}
 	if dsn := k.Shards[0].DSN; dsn.DBName != name.Database {
-		// Another database of the keyspace's Server: a vschema says nothing of it, the convention holds in each.
+		// Another database of the keyspace's server: a vschema says nothing of it, the convention holds in each.
 		if cfg.VSchema != nil {
 			return 0, nil
 		}

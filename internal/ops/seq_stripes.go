@@ -110,7 +110,7 @@ type StripedSequence struct {
 func (c *Cluster) WithStriped(arg string, f func(StripedSequence) error) (err error) {
 	name := c.Table(arg)
 	if !c.isStriped(name) {
-		return Usagef("sequence %s lies on one Server: sequences.overrides has no stores for it", name)
+		return Usagef("sequence %s lies on one server: sequences.overrides has no stores for it", name)
 	}
 	k, err := c.unsharded(name.Keyspace)
 	if err != nil {

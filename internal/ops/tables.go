@@ -46,7 +46,7 @@ func Connect(ctx context.Context, k config.Keyspace, shard config.Shard) (*Serve
 	return s, nil
 }
 
-// String is the name by which a client reaches the Server: that of the keyspace, or keyspace:shard.
+// String is the name by which a client reaches the server: that of the keyspace, or keyspace:shard.
 func (s *Server) String() string {
 	if s.Shard == "" {
 		return s.Keyspace

@@ -1,6 +1,6 @@
 //go:build otel
 
-package main
+package app
 
 import (
 	"context"
@@ -13,7 +13,7 @@ func init() { openExporter = openOTLP }
 
 // openOTLP exports spans by OTLP over HTTP.
 func openOTLP(ctx context.Context, ratio float64, log *slog.Logger) (tracer, func(context.Context) error, error) {
-	t, end, err := oteltrace.Open(ctx, oteltrace.Config{Ratio: ratio, Version: version(), Logger: log})
+	t, end, err := oteltrace.Open(ctx, oteltrace.Config{Ratio: ratio, Version: Version(), Logger: log})
 	if t == nil || err != nil {
 		return nil, nil, err // and not a nil pointer that is no nil tracer
 	}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// notifySystemd tells systemd how far the service is, as units of Type=notify want it: one datagram to the socket that
+// NotifySystemd tells systemd how far the service is, as units of Type=notify want it: one datagram to the socket that
 // NOTIFY_SOCKET names, by a path or, with @ in front, in Linux's abstract namespace. Without that it does nothing.
 // https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
-func notifySystemd(state string) error {
+func NotifySystemd(state string) error {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
 		return nil

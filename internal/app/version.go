@@ -1,18 +1,17 @@
-package main
+package app
 
 import (
 	"runtime/debug"
 )
 
-// release is the version that who builds gives: -ldflags "-X main.release=v1.2.3". Packages do, whose sources come
-// without the repository.
-var release string
+// Release is the version of a package, which its builder gives: see main.
+var Release string
 
-// version is the release's, or the module's version as the Go tool recorded it,
+// Version is the release's, or the module's version as the Go tool recorded it,
 // or the commit it was built from.
-func version() string {
-	if release != "" {
-		return release
+func Version() string {
+	if Release != "" {
+		return Release
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

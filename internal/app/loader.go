@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"maps"
@@ -8,7 +8,7 @@ import (
 	"github.com/seqgate/seqgate/internal/generators"
 )
 
-// loader reads configurations for what this binary was built with.
-func loader(getenv func(string) string) config.Loader {
+// Loader reads configurations for what this binary was built with.
+func Loader(getenv func(string) string) config.Loader {
 	return config.Loader{Getenv: getenv, WorkerStores: slices.Collect(maps.Keys(generators.LeaserKinds)), Tracing: openExporter != nil}
 }

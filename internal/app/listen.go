@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// listenAll opens every address to listen on, or none.
-func listenAll(addrs []string) ([]net.Listener, error) {
+// ListenAll opens every address to listen on, or none.
+func ListenAll(addrs []string) ([]net.Listener, error) {
 	var listeners []net.Listener
 	for _, addr := range addrs {
 		l, err := listen(addr, clientSocketMode)

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"bufio"
@@ -110,17 +110,17 @@ func TestLimitListener(t *testing.T) {
 		busy[i] = dialHTTP(t, addr)
 		request(t, busy[i], "/slow")
 	}
-	awaitThat(t, "all requests to be under way", func() bool { taken, idle := counts(); return taken == most && idle == 0 })
+	waitThat(t, "all requests to be under way", func() bool { taken, idle := counts(); return taken == most && idle == 0 })
 	if !isClosed(dialHTTP(t, addr)) {
 		t.Error("one too many is served")
 	}
 	_ = busy[0].Close()
-	awaitThat(t, "a place to be free", func() bool { taken, _ := counts(); return taken == most-1 })
+	waitThat(t, "a place to be free", func() bool { taken, _ := counts(); return taken == most-1 })
 	c := dialHTTP(t, addr)
 	request(t, c, "/")
 	if answer, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(answer, "200") {
 		t.Errorf("in its place: %q, %v", answer, err)
 	}
 	s.CloseClientConnections()
-	awaitThat(t, "all places to be free", func() bool { taken, idle := counts(); return taken == 0 && idle == 0 })
+	waitThat(t, "all places to be free", func() bool { taken, idle := counts(); return taken == 0 && idle == 0 })
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package app
 
 // lockFolder locks nothing here: edits are kept apart within one seqgate only.
 func lockFolder(string) (unlock func(), err error) { return func() {}, nil }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// vschemaFile is the file of the vschema of a running seqgate: it is read again when it changes, and ALTER VSCHEMA
+// VSchemaFile is the file of the vschema of a running seqgate: it is read again when it changes, and ALTER VSCHEMA
 // writes it.
-type vschemaFile struct {
-	path    string // "" for none
+type VSchemaFile struct {
+	Path    string // "" for none
 	log     *slog.Logger
 	current atomic.Pointer[config.Config] // with the vschema that is in force
 
@@ -37,32 +37,32 @@ type vschemaTaker interface {
 	SetVSchema(*vschema.VSchema) error
 }
 
-func newVSchemaFile(cfg *config.Config, log *slog.Logger) *vschemaFile {
-	f := &vschemaFile{path: cfg.VSchemaFile, files: cfg.VSchemaRead, log: log}
+func newVSchemaFile(cfg *config.Config, log *slog.Logger) *VSchemaFile {
+	f := &VSchemaFile{Path: cfg.VSchemaFile, files: cfg.VSchemaRead, log: log}
 	f.current.Store(cfg)
 	return f
 }
 
 // config gives the configuration with the vschema that is in force.
-func (f *vschemaFile) config() *config.Config { return f.current.Load() }
+func (f *VSchemaFile) config() *config.Config { return f.current.Load() }
 
 // counts gives how often the file was read again.
-func (f *vschemaFile) counts() admin.Reloads {
+func (f *VSchemaFile) counts() admin.Reloads {
 	return admin.Reloads{OK: f.loaded.Load(), Failed: f.failed.Load()}
 }
 
 // reload takes over a file that has changed. One that is wrong, or that asks for what a running seqgate cannot become,
 // changes nothing; it is told once.
-func (f *vschemaFile) reload(asked bool) {
+func (f *VSchemaFile) reload(asked bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.path == "" || !asked && !f.files.Changed() {
+	if f.Path == "" || !asked && !f.files.Changed() {
 		return
 	}
-	v, files, err := config.ReadVSchema(f.path)
+	v, files, err := config.ReadVSchema(f.Path)
 	f.files = files
 	if err == nil {
-		err = f.set(v)
+		err = f.Set(v)
 	}
 	if err != nil {
 		f.failed.Add(1)
@@ -70,16 +70,16 @@ func (f *vschemaFile) reload(asked bool) {
 		return
 	}
 	f.loaded.Add(1)
-	f.log.Info("vschema loaded", "file", f.path, "keyspaces", len(v.Keyspaces()))
+	f.log.Info("vschema loaded", "file", f.Path, "keyspaces", len(v.Keyspaces()))
 }
 
-// set puts a vschema into force. f.mu is held.
-func (f *vschemaFile) set(v *vschema.VSchema) error {
+// Set puts a vschema into force. f.mu is held.
+func (f *VSchemaFile) Set(v *vschema.VSchema) error {
 	if err := config.CheckCounters(v); err != nil {
-		return inFile(f.path, err)
+		return inFile(f.Path, err)
 	}
 	if err := f.takes.SetVSchema(v); err != nil {
-		return inFile(f.path, err)
+		return inFile(f.Path, err)
 	}
 	cfg := *f.config()
 	cfg.VSchema = v
@@ -105,10 +105,10 @@ func inFile(path string, err error) error {
 
 // alter makes an edit in the file and puts the result into force. What fails leaves both as they were. The error is a
 // *vschema.EditError, a vschema.Errors or one of the file system's.
-func (f *vschemaFile) alter(_ context.Context, edit vschema.Edit) error {
+func (f *VSchemaFile) alter(_ context.Context, edit vschema.Edit) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	path, err := filepath.EvalSymlinks(f.path) // the file is replaced, a link to it stays
+	path, err := filepath.EvalSymlinks(f.Path) // the file is replaced, a link to it stays
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (f *vschemaFile) alter(_ context.Context, edit vschema.Edit) error {
 	if data, err = edit.Apply(data); err != nil {
 		return err
 	}
-	v, files, err := config.ParseVSchema(f.path, data)
+	v, files, err := config.ParseVSchema(f.Path, data)
 	if err == nil {
 		err = f.takes.CheckVSchema(v)
 	}
@@ -135,13 +135,13 @@ func (f *vschemaFile) alter(_ context.Context, edit vschema.Edit) error {
 		return err
 	}
 	if err := replaceFile(path, data); err != nil {
-		return fmt.Errorf("write %s: %w", f.path, err)
+		return fmt.Errorf("write %s: %w", f.Path, err)
 	}
 	f.files = files
-	if err := f.set(v); err != nil {
+	if err := f.Set(v); err != nil {
 		return err
 	}
-	f.log.Info("vschema altered", "file", f.path)
+	f.log.Info("vschema altered", "file", f.Path)
 	return nil
 }
 

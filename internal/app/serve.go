@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -33,33 +33,33 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// serve wires everything, runs it until ctx is done, and takes it apart in
+// Serve wires everything, runs it until ctx is done, and takes it apart in
 // reverse: no new clients, statements in flight end, unused ids go back, pools
 // close. It calls ready with each address that accepts clients, and reads the vschema
 // and the files of certificates again at each signal of reload.
-func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, stderr io.Writer, ready func(addr string)) (err error) {
+func Serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, stderr io.Writer, ready func(addr string)) (err error) {
 	if err := config.CheckCounters(cfg.VSchema); err != nil {
 		return inFile(cfg.VSchemaFile, err)
 	}
 	level := &slog.LevelVar{}
-	limited := loglimit.New(newLogger(cfg.Log, level, stderr).Handler(), "login ended", "session ended", "table not described", "PROXY header refused")
+	limited := loglimit.New(NewLogger(cfg.Log, level, stderr).Handler(), "login ended", "session ended", "table not described", "PROXY header refused")
 	defer limited.Close() // last: what is counted is logged
 	log := slog.New(limited)
-	spans, endTracing, err := openTracing(ctx, cfg.Tracing, log)
+	spans, endTracing, err := OpenTracing(ctx, cfg.Tracing, log)
 	if err != nil {
 		return err
 	}
 	defer endTracing()
-	keyspaces, err := openKeyspaces(cfg)
+	keyspaces, err := OpenKeyspaces(cfg)
 	if err != nil {
 		return err
 	}
-	defer closeKeyspaces(keyspaces, log)
+	defer CloseKeyspaces(keyspaces, log)
 
 	schema := newVSchemaFile(cfg, log)
 	stores := &stores{vschema: schema, keyspaces: keyspaces, log: log}
 	defer func() { err = errors.Join(err, stores.close()) }()
-	sequences := sequence.NewRegistry(stores.open, sequenceConfig(cfg, spans, log))
+	sequences := sequence.NewRegistry(stores.open, SequenceConfig(cfg, spans, log))
 	stores.dropped = sequences.Dropped
 	keyedSequences := newKeyedSequences(cfg, keyspaces, log)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -80,7 +80,7 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 	}
 	defer func() { err = errors.Join(err, endWorkers()) }()
 	defer generators.Close(ctx, numbers, log)
-	listeners, err := listenAll(cfg.Listen)
+	listeners, err := ListenAll(cfg.Listen)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 	defer stopHistory()
 	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(admin.Config{
 		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: bothCounts(certificates, adminCertificates),
-		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(numbers), Version: version(),
+		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(numbers), Version: Version(),
 		API: api.counts, Reload: file.reloadAll, Kill: server.Kill,
 		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg), Health: servers.Statuses,
 	}), adminCertificates, log)
@@ -125,7 +125,7 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 		return errors.Join(err, server.Shutdown(ctx))
 	}
 	defer watchFiles(context.WithoutCancel(ctx), reload, log, file)() // also while seqgate stops
-	log.Info("starting", "version", version(), "keyspaces", len(cfg.Keyspaces))
+	log.Info("starting", "version", Version(), "keyspaces", len(cfg.Keyspaces))
 	defer watchServers(ctx, servers)()
 	var group errgroup.Group
 	for _, l := range listeners {
@@ -133,7 +133,7 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 		ready(l.Addr().String())
 		log.Info("ready", "addr", l.Addr().String())
 	}
-	if err := notifySystemd("READY=1"); err != nil {
+	if err := NotifySystemd("READY=1"); err != nil {
 		log.Warn("the service's state is not known to systemd", "err", err)
 	}
 	failed := make(chan error, 1)
@@ -145,7 +145,7 @@ func serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 
 	cfg = file.config()
 	log.Info("stopping", "lameduck_period", cfg.LameduckPeriod, "drain_timeout", cfg.DrainTimeout)
-	if err := notifySystemd("STOPPING=1"); err != nil {
+	if err := NotifySystemd("STOPPING=1"); err != nil {
 		log.Warn("the service's state is not known to systemd", "err", err)
 	}
 	server.Retire()
@@ -175,7 +175,7 @@ func serveAdmin(cfg config.Admin, handler http.Handler, shown *certificates, log
 	if cfg.Listen == "" {
 		return func() error { return nil }, nil
 	}
-	l, err := listen(cfg.Listen, adminSocketMode)
+	l, err := listen(cfg.Listen, AdminSocketMode)
 	if err != nil {
 		return nil, fmt.Errorf("listen for admin on %s: %w", cfg.Listen, err)
 	}
@@ -193,7 +193,7 @@ func serveAdmin(cfg config.Admin, handler http.Handler, shown *certificates, log
 		return nil
 	})
 	log.Info("admin", "addr", l.Addr().String())
-	warnOfOpen(cfg, log)
+	WarnOfOpen(cfg, log)
 	return func() error { return errors.Join(h.Close(), group.Wait()) }, nil
 }
 
@@ -201,8 +201,8 @@ func serveAdmin(cfg config.Admin, handler http.Handler, shown *certificates, log
 // them would take descriptors that clients need.
 const adminConnections = 64
 
-// adminSocketMode has seqgate's own user and group come by a socket, which are taken for clients on this machine.
-const adminSocketMode = 0o660
+// AdminSocketMode has seqgate's own user and group come by a socket, which are taken for clients on this machine.
+const AdminSocketMode = 0o660
 
 // adminTimeout bounds how long an HTTP client may take for its request's header.
 const adminTimeout = 5 * time.Second
@@ -211,8 +211,8 @@ const adminTimeout = 5 * time.Second
 // stop that hangs is not.
 const handBackTimeout = 2 * time.Second
 
-// newLogger gives the log, whose level may change.
-func newLogger(cfg config.Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
+// NewLogger gives the log, whose level may change.
+func NewLogger(cfg config.Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
 	level.Set(cfg.Level)
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationsAsText}
 	if cfg.Format == "json" || cfg.Format == "auto" && !isTerminal(w) {
@@ -239,9 +239,9 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// openKeyspaces prepares the connections to each keyspace's server. None is
+// OpenKeyspaces prepares the connections to each keyspace's server. None is
 // opened yet: a server that is away now may be there later.
-func openKeyspaces(cfg *config.Config) (map[string]*catalog.Keyspace, error) {
+func OpenKeyspaces(cfg *config.Config) (map[string]*catalog.Keyspace, error) {
 	keyspaces := make(map[string]*catalog.Keyspace)
 	for _, k := range cfg.Keyspaces {
 		shards := make([]*catalog.Keyspace, len(k.Shards))
@@ -322,9 +322,9 @@ func openPool(dsn *mysql.Config) (*sql.DB, error) {
 	return db, nil
 }
 
-// closeKeyspaces closes the pools. A server that went away before is told of, and
+// CloseKeyspaces closes the pools. A server that went away before is told of, and
 // no reason to fail.
-func closeKeyspaces(keyspaces map[string]*catalog.Keyspace, log *slog.Logger) {
+func CloseKeyspaces(keyspaces map[string]*catalog.Keyspace, log *slog.Logger) {
 	for name, k := range keyspaces {
 		for _, shard := range k.EachShard() {
 			if err := errors.Join(shard.DB.Close(), shard.Refills.Close()); err != nil {
@@ -334,7 +334,7 @@ func closeKeyspaces(keyspaces map[string]*catalog.Keyspace, log *slog.Logger) {
 	}
 }
 
-func newServer(schema *vschemaFile, keyspaces map[string]*catalog.Keyspace, servers *health.Checker, sequences *sequence.Registry, keyed *keyedSequences,
+func newServer(schema *VSchemaFile, keyspaces map[string]*catalog.Keyspace, servers *health.Checker, sequences *sequence.Registry, keyed *keyedSequences,
 	generators *generate.Set, clientTLS *tls.Config, key *rsa.PrivateKey, spans tracer, log *slog.Logger) (*proxy.Server, error) {
 	cfg := schema.config()
 	var alter func(context.Context, vschema.Edit) error
@@ -348,7 +348,7 @@ func newServer(schema *vschemaFile, keyspaces map[string]*catalog.Keyspace, serv
 		FirstFree: func(ctx context.Context, name sequence.Name) (int64, error) {
 			return ops.FirstFree(ctx, schema.config(), name)
 		},
-		Logger: log, Tracer: spans, Version: version(), Health: servers.Statuses,
+		Logger: log, Tracer: spans, Version: Version(), Health: servers.Statuses,
 		XA:             decisionsAt(cfg, keyspaces),
 		MaxConnections: cfg.Limits.Connections, MaxUserConnections: cfg.Limits.PerUser, IdleBackends: cfg.Limits.IdleBackends,
 		ProxyFrom:        cfg.ProxyProtocol.From,
@@ -371,8 +371,8 @@ func lameduck(period time.Duration, failed <-chan error) {
 	}
 }
 
-// sequenceConfig gives how sequences behave.
-func sequenceConfig(cfg *config.Config, spans tracer, log *slog.Logger) sequence.Config {
+// SequenceConfig gives how sequences behave.
+func SequenceConfig(cfg *config.Config, spans tracer, log *slog.Logger) sequence.Config {
 	return sequence.Config{
 		MinLifetime: cfg.Sequences.MinLifetime, MaxStep: cfg.Sequences.MaxStep,
 		PrefetchShare: float64(cfg.Sequences.Prefetch) / 100,

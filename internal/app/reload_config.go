@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"errors"
@@ -72,7 +72,7 @@ func (f *reloadedConfig) reloadAll() (admin.ReloadReport, error) {
 	if f.cfg.File == "" {
 		return report, nil // flags alone
 	}
-	cfg, err := loader(os.Getenv).Load(f.cfg.File)
+	cfg, err := Loader(os.Getenv).Load(f.cfg.File)
 	if err == nil {
 		err = f.apply(cfg)
 	}
@@ -99,7 +99,7 @@ func (f *reloadedConfig) apply(cfg *config.Config) error {
 		return fmt.Errorf("users: %w: restart it", err)
 	}
 	f.peers.changeUsers(cfg.Users)
-	f.sequences.Configure(sequenceConfig(cfg, nil, f.log))
+	f.sequences.Configure(SequenceConfig(cfg, nil, f.log))
 	f.api.setTokens(cfg.API.Tokens)
 	f.level.Set(cfg.Log.Level)
 	return nil

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // stores makes the store of each sequence, as the configuration wants it.
 type stores struct {
-	vschema   *vschemaFile
+	vschema   *VSchemaFile
 	keyspaces map[string]*catalog.Keyspace
 	log       *slog.Logger
 
