@@ -18,6 +18,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
@@ -73,7 +74,7 @@ func serveTraced(t *testing.T, dsn string, direct *sql.DB, spans *spanCollector)
 	t.Cleanup(server.Close)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
 
-	cfg, err := loader(env(map[string]string{"SEQGATE_TRACING_RATIO": "1", "SEQGATE_LISTEN": "127.0.0.1:0"})).Upstream(dsn)
+	cfg, err := app.Loader(env(map[string]string{"SEQGATE_TRACING_RATIO": "1", "SEQGATE_LISTEN": "127.0.0.1:0"})).Upstream(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ var homes = []struct {
 	only    []string
 }{
 	{"github.com/go-mysql-org/go-mysql", []string{"proxy"}},
-	{"github.com/go-sql-driver/mysql", []string{"cmd", "internal/config", "sequence", "driver", "internal/servertest", "internal/soak", "bench"}},
+	{"github.com/go-sql-driver/mysql", []string{"cmd", "internal/app", "internal/ops", "internal/config", "sequence", "driver", "internal/servertest", "internal/soak", "bench"}},
 	{"github.com/pingcap/tidb/pkg/parser", []string{"parser"}},
 	{"github.com/prometheus/client_golang", []string{"proxy/admin"}}, // what else counts does so by itself
 	{"github.com/chromedp", []string{"internal/browsertest"}},        // which only tests import
