@@ -1,11 +1,15 @@
 package testgate
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/seqgate/seqgate/internal/servertest"
 )
 
 // Build builds seqgate without the demo's engine and with further flags of go build, with the race detector when this test
@@ -14,6 +18,7 @@ func Build(tb testing.TB, flags ...string) string {
 	tb.Helper()
 	if HasRaceDetector() {
 		flags = append(flags, "-race")
+		flags = append(flags, strings.Fields(os.Getenv("SEQGATE_TEST_RACE"))...) // of scripts/test
 	}
 	return BuildReleased(tb, flags...)
 }
@@ -25,7 +30,7 @@ func BuildReleased(tb testing.TB, flags ...string) string {
 	args := append([]string{"build", "-tags", "slim", "-o", path}, flags...)
 	build := exec.CommandContext(tb.Context(), "go", append(args, "github.com/seqgate/seqgate/cmd/seqgate")...)
 	if !slices.Contains(flags, "-race") {
-		build.Env = append(build.Environ(), "CGO_ENABLED=0")
+		build.Env = servertest.GoCommand().Env
 	}
 	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("build seqgate: %v\n%s", err, out)
