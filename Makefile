@@ -17,7 +17,7 @@ LONGEST = ./proxy ./cmd/seqgate ./internal/soak ./sequence ./internal/wiretest
 COMPUTING = ./parser ./proxy/merge ./proxy/route
 MODULE = github.com/seqgate/seqgate
 
-.PHONY: help build slim workers tracing deb dist test check static fmt vet staticcheck tidy fuzz soak leases bench vuln peers mutate chaos steady
+.PHONY: help build slim workers tracing deb rpm sbom dist test check static fmt vet staticcheck tidy fuzz soak leases bench vuln peers mutate chaos steady
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,13 @@ tracing: ## slim, with spans for OpenTelemetry: bin/seqgate-tracing
 	CGO_ENABLED=0 go build -trimpath -tags slim,otel -o bin/seqgate-tracing ./cmd/seqgate
 
 deb: ## the Debian package: bin/seqgate_VERSION_ARCH.deb
-	scripts/deb bin
+	scripts/package bin deb
+
+rpm: ## the package for Fedora, RHEL and SUSE: bin/seqgate-VERSION-1.ARCH.rpm
+	scripts/package bin rpm
+
+sbom: ## the modules in the packages' program, as CycloneDX: bin/seqgate_VERSION_ARCH.cdx.json
+	scripts/package bin sbom
 
 dist: ## what a release has, without publishing it: dist/ (needs goreleaser 2)
 	goreleaser release --snapshot --clean

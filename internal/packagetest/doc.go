@@ -1,3 +1,3 @@
-// Package packagetest holds what seqgate is shipped with to the program and to each other: the Debian package, the systemd
+// Package packagetest holds what seqgate is shipped with to the program and to each other: the packages, the systemd
 // unit, goreleaser's file, the manifests for Kubernetes, and the commands of docs/install.md.
 package packagetest

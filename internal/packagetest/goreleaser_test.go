@@ -2,8 +2,11 @@ package packagetest
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // goreleaser is the part of its configuration that .goreleaser.yaml uses; any other key is an error.
@@ -24,18 +27,17 @@ type goreleaser struct {
 		NameTemplate    string `yaml:"name_template"`
 		WrapInDirectory bool   `yaml:"wrap_in_directory"`
 	}
-	NFPMs []struct {
-		ID                                               string
-		IDs, Formats, Dependencies                       []string
-		FileNameTemplate                                 string `yaml:"file_name_template"`
-		Maintainer, Homepage, License, Section, Priority string
-		Description, Bindir, Umask, Mtime                string
-		Contents                                         []nfpmContent
-		Scripts                                          struct{ Postinstall, Preremove, Postremove string }
-	} `yaml:"nfpms"`
+	SBOMs []struct {
+		Artifacts, Cmd  string
+		Args, Documents []string
+	}
 	Checksum struct {
 		NameTemplate string `yaml:"name_template"`
 		Algorithm    string
+		ExtraFiles   []struct{ Glob string } `yaml:"extra_files"`
+	}
+	Release struct {
+		ExtraFiles []struct{ Glob string } `yaml:"extra_files"`
 	}
 	Snapshot struct {
 		VersionTemplate string `yaml:"version_template"`
@@ -43,17 +45,12 @@ type goreleaser struct {
 	Changelog struct{ Disable bool }
 }
 
-type nfpmContent struct {
-	Src, Dst, Type string
-	FileInfo       struct{ Mode string } `yaml:"file_info"`
-}
-
 func readGoreleaser(t *testing.T) goreleaser {
 	t.Helper()
 	var g goreleaser
 	readStrictly(t, ".goreleaser.yaml", &g)
-	if g.Version != 2 || len(g.Builds) != 1 || len(g.Archives) != 1 || len(g.NFPMs) != 1 {
-		t.Fatalf("goreleaser's file: version %d, %d builds, %d archives, %d packages", g.Version, len(g.Builds), len(g.Archives), len(g.NFPMs))
+	if g.Version != 2 || len(g.Builds) != 1 || len(g.Archives) != 1 || len(g.SBOMs) != 1 {
+		t.Fatalf("goreleaser's file: version %d, %d builds, %d archives, %d SBOMs", g.Version, len(g.Builds), len(g.Archives), len(g.SBOMs))
 	}
 	return g
 }
@@ -69,14 +66,6 @@ func TestGoreleaserTakesWhatExists(t *testing.T) {
 		made["bin/assets/"+name] = true
 	}
 	paths := append([]string{g.Builds[0].Main}, g.Archives[0].Files...)
-	for _, hook := range g.Before.Hooks {
-		paths = append(paths, strings.Fields(hook)[0])
-	}
-	for _, c := range g.NFPMs[0].Contents {
-		paths = append(paths, c.Src)
-	}
-	s := g.NFPMs[0].Scripts
-	paths = append(paths, s.Postinstall, s.Preremove, s.Postremove)
 	for _, path := range paths {
 		found, err := filepath.Glob(filepath.Join(root, path))
 		if err != nil {
@@ -86,8 +75,33 @@ func TestGoreleaserTakesWhatExists(t *testing.T) {
 			t.Errorf("%s is not in the repository", path)
 		}
 	}
-	if want := "scripts/assets bin/assets"; len(g.Before.Hooks) != 1 || g.Before.Hooks[0] != want {
-		t.Errorf("hooks %q, want %q", g.Before.Hooks, want)
+}
+
+// A release has the packages of both architectures, which goreleaser leaves to scripts/package, and their checksums.
+func TestGoreleaserTakesThePackages(t *testing.T) {
+	g := readGoreleaser(t)
+	want := []string{"scripts/assets bin/assets", "rm -rf bin/packages"}
+	for _, arch := range g.Builds[0].Goarch {
+		want = append(want, "env VERSION={{ .Tag }} ARCH="+arch+" scripts/package bin/packages deb rpm")
+	}
+	if diff := cmp.Diff(want, g.Before.Hooks); diff != "" {
+		t.Errorf("hooks (-want +got):\n%s", diff)
+	}
+	packages := []struct{ Glob string }{{"bin/packages/*.deb"}, {"bin/packages/*.rpm"}}
+	if diff := cmp.Diff(packages, g.Release.ExtraFiles); diff != "" {
+		t.Errorf("files of the release (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(packages, g.Checksum.ExtraFiles); diff != "" {
+		t.Errorf("files with checksums (-want +got):\n%s", diff)
+	}
+}
+
+// The SBOMs of a release and of make sbom are made by the same program, with the same flags.
+func TestGoreleaserMakesTheSBOM(t *testing.T) {
+	args := readGoreleaser(t).SBOMs[0].Args
+	flags := strings.Join(args[:slices.Index(args, "-version")], " ")
+	if script := strings.Join(strings.Fields(strings.ReplaceAll(readFile(t, "scripts/package"), "\\\n", "")), " "); !strings.Contains(script, "go "+flags+" -version") {
+		t.Errorf("scripts/package does not call go %s", flags)
 	}
 }
 

@@ -49,10 +49,13 @@ var docChecks = map[string]func(t *testing.T, args []string) string{
 	},
 	"dpkg": func(t *testing.T, args []string) string {
 		return wrongUnless(slices.Equal(args, []string{"--install", "bin/seqgate_*.deb"}) &&
-			strings.Contains(readFile(t, "Makefile"), "\tscripts/deb bin\n"), "make deb does not make that file")
+			strings.Contains(readFile(t, "Makefile"), "\tscripts/package bin deb\n"), "make deb does not make that file")
+	},
+	"dnf": func(_ *testing.T, args []string) string {
+		return wrongUnless(slices.Equal(args, []string{"install", "bin/seqgate-*.rpm"}), "make rpm does not make that file")
 	},
 	"editor": func(t *testing.T, args []string) string {
-		return wrongUnless(strings.Contains(readFile(t, "scripts/deb"), `"$root`+args[0]+`"`), "the package has no such file")
+		return wrongUnless(strings.Contains(readFile(t, "deploy/packages/nfpm.yaml"), "dst: "+args[0]+","), "the package has no such file")
 	},
 	"systemctl": func(_ *testing.T, args []string) string {
 		return existing("deploy/systemd/" + args[len(args)-1] + ".service")
