@@ -17,7 +17,7 @@ LONGEST = ./proxy ./cmd/seqgate ./internal/soak ./sequence ./internal/wiretest
 COMPUTING = ./parser ./proxy/merge ./proxy/route
 MODULE = github.com/seqgate/seqgate
 
-.PHONY: help build slim workers tracing deb rpm sbom dist test check static fmt vet staticcheck tidy fuzz soak leases bench vuln peers mutate chaos steady
+.PHONY: help build slim workers tracing deb rpm sbom helm dist test check static fmt vet staticcheck tidy fuzz soak leases bench vuln peers mutate chaos steady
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ rpm: ## the package for Fedora, RHEL and SUSE: bin/seqgate-VERSION-1.ARCH.rpm
 
 sbom: ## the modules in the packages' program, as CycloneDX: bin/seqgate_VERSION_ARCH.cdx.json
 	scripts/package bin sbom
+
+helm: ## have Helm itself read and render the chart deploy/helm/seqgate; builds Helm once, bin/helm
+	GOBIN=$(CURDIR)/bin go install helm.sh/helm/v3/cmd/helm@v3.22.0
+	PATH=$(CURDIR)/bin:$$PATH go test -count=1 -run '^TestHelm' ./internal/packagetest
 
 dist: ## what a release has, without publishing it: dist/ (needs goreleaser 2)
 	goreleaser release --snapshot --clean

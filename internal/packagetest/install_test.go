@@ -62,7 +62,16 @@ var docChecks = map[string]func(t *testing.T, args []string) string{
 	},
 	"cp": func(_ *testing.T, args []string) string { return existing(args[0]) },
 	"kubectl": func(_ *testing.T, args []string) string {
-		return wrongUnless(slices.Equal(args[:2], []string{"apply", "-k"}), "only apply -k is known") + existing(args[2]+"/kustomization.yaml")
+		switch {
+		case slices.Equal(args[:2], []string{"apply", "-k"}):
+			return existing(args[2] + "/kustomization.yaml")
+		case slices.Equal(args[:2], []string{"apply", "-f"}):
+			return wrongUnless(args[2] == "deploy/kubernetes/secret.yaml", "only the secret that was copied is known")
+		}
+		return "only apply -k and apply -f are known"
+	},
+	"helm": func(_ *testing.T, args []string) string {
+		return wrongUnless(slices.Equal(args[:2], []string{"install", "seqgate"}), "only install seqgate is known") + existing(args[2]+"/Chart.yaml")
 	},
 	"docker": func(t *testing.T, args []string) string { return callsDocker(t, args) },
 	"man": func(_ *testing.T, args []string) string {
