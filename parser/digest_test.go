@@ -45,3 +45,12 @@ func FuzzDigest(f *testing.F) {
 		}
 	})
 }
+
+// A digest takes nothing from the heap once its buffers are there.
+func TestDigestAllocations(t *testing.T) {
+	sql, modes := []byte("UPDATE t SET a = 'x', b = 5 WHERE id IN (1, 2, 3)"), []Mode{{}}
+	dst := AppendDigest(nil, sql, modes)
+	if n := testing.AllocsPerRun(100, func() { dst = AppendDigest(dst[:0], sql, modes) }); n >= 1 { // a pool may be emptied in between
+		t.Errorf("%v allocations, want none", n)
+	}
+}
