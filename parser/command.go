@@ -115,7 +115,7 @@ type CommandStmt struct {
 //	DROP SEQUENCE [IF EXISTS] [db.]s [, [db.]s] ...
 //	SHOW SEQUENCES [FROM|IN db] [LIKE 'pattern']
 //	SHOW CREATE SEQUENCE [db.]s
-//	SHOW SEQGATE [STATUS|SEQUENCES|GENERATORS|SERVERS|SESSIONS|VSCHEMA] [LIKE 'pattern']
+//	SHOW SEQGATE [STATUS|SEQUENCES|GENERATORS|SERVERS|SESSIONS|STATEMENTS|VSCHEMA] [LIKE 'pattern']
 //	SHOW SEQGATE PLAN FOR 'statement'
 //	SHOW VSCHEMA KEYSPACES|TABLES|VINDEXES [LIKE 'pattern']
 //	SHOW VSCHEMA VINDEXES FROM|ON [keyspace.]t [LIKE 'pattern']
@@ -253,7 +253,7 @@ func (p *commandParser) showSeqgate() bool {
 		p.stmt.Topic = "plan"
 		return p.planFor()
 	}
-	p.topic("status", "sequences", "generators", "servers", "sessions", "vschema")
+	p.topic("status", "sequences", "generators", "servers", "sessions", "statements", "vschema")
 	return p.like()
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/internal/servertest"
+	"github.com/seqgate/seqgate/proxy"
 )
 
 // rawClient logs in and gives the bare socket, for clients that cost nothing
@@ -61,9 +62,11 @@ func TestAllocationsPerStatement(t *testing.T) {
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
+		counting := newGate(t, s, gateOptions{database: g.database, configure: func(c *proxy.Config) { c.StatementShapes = 100 }})
 		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v INT)", "INSERT INTO t VALUES (1, 1)", "CREATE TABLE n (v INT)")
 		for _, sql := range []string{"SELECT v FROM t WHERE id = 1", "INSERT INTO n (v) VALUES (1)"} {
 			t.Run(sql, func(t *testing.T) { testAllocations(t, g, sql) })
+			t.Run("counting "+sql, func(t *testing.T) { testAllocations(t, counting, sql) })
 		}
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/shapes"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
@@ -109,6 +110,8 @@ type Config struct {
 	ReadTimeout, WriteTimeout time.Duration
 	// SlowStatement is how long a statement takes that is logged; 0 logs none.
 	SlowStatement time.Duration
+	// StatementShapes is of how many shapes statements are counted, for SHOW SEQGATE STATEMENTS; 0: of none.
+	StatementShapes int
 	// MaxValues is how many values of a sequence a client may ask for at once by SELECT
 	// NEXT n VALUES; DefaultMaxValues when 0. An INSERT gets as many as it has rows.
 	MaxValues int64
@@ -125,6 +128,9 @@ type Server struct {
 	segments  segments
 	serving   atomic.Bool   // clients are let in
 	lastID    atomic.Uint32 // of a session, counted from 0
+
+	shapes  atomic.Pointer[shapes.Table] // nil: none are counted
+	slowest shapes.SlowList
 }
 
 // New makes a Server; it serves once listeners are handed to Serve. Shutdown gives
@@ -141,6 +147,7 @@ func New(cfg Config) (*Server, error) {
 	s.ctx, s.cancel = ctx, cancel
 	s.sessions, s.started = make(map[net.Conn]*session), time.Now()
 	s.meter, s.backends = meter.New(), newBackends(cfg.Keyspaces)
+	s.countShapes(cfg.StatementShapes)
 	s.explicit.log = cfg.Logger
 	s.looked.pause = lookPause
 	s.lastID.Store(rand.Uint32()) // another seqgate's ids are other ones, most likely

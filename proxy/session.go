@@ -49,6 +49,7 @@ func (s *session) run() error {
 		if slow > 0 {
 			s.beginSlow()
 		}
+		s.beginShape()
 		s.beginStatistics()
 		err = s.nextCommand(length, sequence)
 		s.noteCursor()
@@ -60,6 +61,7 @@ func (s *session) run() error {
 			err = s.report(err)
 		}
 		s.endStatistics()
+		s.endShape()
 		if s.trace != nil {
 			s.endStatement(err)
 		}

@@ -13,6 +13,7 @@ type Settings struct {
 	HandshakeTimeout, IdleTimeout, ReadTimeout, WriteTimeout time.Duration
 	SlowStatement, Quiet                                     time.Duration
 	MaxValues                                                int64
+	StatementShapes                                          int
 }
 
 // ErrUsersKind is that of settings with users for a server that has none, or without for one that has.
@@ -32,6 +33,10 @@ func (s *Server) Change(to Settings) error {
 	cfg.HandshakeTimeout, cfg.IdleTimeout = cmp.Or(to.HandshakeTimeout, DefaultHandshakeTimeout), to.IdleTimeout
 	cfg.ReadTimeout, cfg.WriteTimeout, cfg.SlowStatement = to.ReadTimeout, to.WriteTimeout, to.SlowStatement
 	cfg.Quiet, cfg.MaxValues = to.Quiet, cmp.Or(to.MaxValues, DefaultMaxValues)
+	if to.StatementShapes != s.settings().StatementShapes {
+		s.countShapes(to.StatementShapes)
+	}
+	cfg.StatementShapes = to.StatementShapes
 	s.changed.Store(&cfg)
 	if err := s.accounts.keep(to.Users); err != nil {
 		s.log.Info("connections of an account that is not used any more not closed in order", "err", err)

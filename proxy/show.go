@@ -39,6 +39,8 @@ func (d *commandStatement) showSeqgate() (err error) {
 		result = d.showGenerators()
 	case "sessions":
 		result, err = d.showSessions()
+	case "statements":
+		result = d.showStatements()
 	case "vschema":
 		result = showVSchema(d.srv.VSchema())
 	}
@@ -57,6 +59,7 @@ func showTopics() shown {
 		{"SHOW SEQGATE SEQUENCES", "sequences in use: ids in memory, runway, refills, errors"},
 		{"SHOW SEQGATE SERVERS", "the server of each shard: whether it answers, since when, how fast"},
 		{"SHOW SEQGATE SESSIONS", "clients: what they run, where, since when"},
+		{"SHOW SEQGATE STATEMENTS", "your statements without their values: calls, errors, rows, times; see statement_shapes"},
 		{"SHOW SEQGATE STATUS", "this process: version, uptime, sessions, refills"},
 		{"SHOW SEQGATE VSCHEMA", "tables of the vschema and what fills their columns"},
 	}}

@@ -69,7 +69,7 @@ func TestShowSeqgate(t *testing.T) {
 		for _, topic := range topics {
 			texts(t, c, topic) // each can be run
 		}
-		if len(topics) != 7 {
+		if len(topics) != 8 {
 			t.Errorf("SHOW SEQGATE lists %q", topics)
 		}
 	})

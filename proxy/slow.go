@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/shapes"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -25,6 +25,9 @@ type slowLog struct {
 	began    time.Time
 	text     []byte            // of the command under way
 	prepared map[uint32]string // digests by the id of a prepared statement
+
+	shape  *shapes.Shape            // of the command under way, while shapes are counted (shape.go)
+	shapes map[uint32]*shapes.Shape // by the id of a prepared statement
 }
 
 // beginSlow notes what runs from now on.
@@ -36,10 +39,11 @@ func (s *session) beginSlow() {
 }
 
 // noteText keeps the text of the command under way, which the client's buffer will not.
-func (c *clientConn) noteText(sql []byte) {
-	c.noteLook(sql)
-	if c.srv.settings().SlowStatement > 0 {
-		c.slow.text = append([]byte(nil), sql[:min(len(sql), maxSlowText)]...)
+func (s *session) noteText(sql []byte) {
+	s.noteLook(sql)
+	s.noteShape(sql)
+	if s.srv.settings().SlowStatement > 0 {
+		s.slow.text = append([]byte(nil), sql[:min(len(sql), maxSlowText)]...)
 	}
 }
 
@@ -50,8 +54,11 @@ func (s *session) endSlow(least time.Duration, failed error) {
 		s.rememberDigest()
 	}
 	if took >= least && isStatement(s.lastCommand) {
-		s.log.Warn("slow statement", "user", s.user, "keyspace", s.currentKeyspace(), "shards", s.usedShards(), "duration", took,
-			"rows", s.rowsRead(), "failed", failed != nil || s.Answer.Failed, "statement", s.digest())
+		slow := shapes.Slow{Ended: time.Now(), User: s.user, Keyspace: s.currentKeyspace(), Shards: s.usedShards(), Took: took,
+			Rows: s.rowsRead(), Failed: failed != nil || s.Answer.Failed, Text: s.digest()}
+		s.srv.slowest.Add(slow)
+		s.log.Warn("slow statement", "user", slow.User, "keyspace", slow.Keyspace, "shards", slow.Shards, "duration", slow.Took,
+			"rows", slow.Rows, "failed", slow.Failed, "statement", slow.Text)
 	}
 	s.slow.text = nil
 }
@@ -77,19 +84,12 @@ func (x *relayer) digest() string {
 }
 
 func (c *serverState) digestOf(sql []byte) string {
-	modes := parser.Readings(sql, c.MariaDB)
-	if c.State.EnvironmentKnown {
-		modes = []parser.Mode{c.State.Mode}
-	}
-	return string(parser.AppendDigest(nil, sql, modes))
+	return string(c.appendDigest(nil, sql))
 }
 
 // rememberDigest keeps what an execution of the statement that was prepared will be logged as.
 func (s *session) rememberDigest() {
-	id := s.lastStmt
-	if s.router != nil {
-		id = s.router.prepared.last
-	}
+	id := s.preparedLast()
 	if id == 0 || len(s.slow.prepared) >= maxSlowPrepared {
 		return
 	}
@@ -115,9 +115,18 @@ func (c *clientConn) noteStatementID() {
 	switch body[0] {
 	case mysql.COM_STMT_CLOSE:
 		delete(c.slow.prepared, c.lastPrepared)
+		delete(c.slow.shapes, c.lastPrepared)
 	case comResetConnection, mysql.COM_CHANGE_USER:
-		c.slow.prepared = nil
+		c.slow.prepared, c.slow.shapes = nil, nil
 	}
+}
+
+// preparedLast gives the id of the statement that the client prepared last; 0 when that failed.
+func (s *session) preparedLast() uint32 {
+	if s.router != nil {
+		return s.router.prepared.last
+	}
+	return s.lastStmt
 }
 
 // allConns gives the connections to servers that the session has.
@@ -130,7 +139,10 @@ func (s *session) allConns() []*executor {
 
 // rowsRead is how many rows the servers sent for the command; those that several shards sent may be fewer for the client.
 func (s *session) rowsRead() (n uint64) {
-	for _, conn := range s.allConns() {
+	if s.router == nil {
+		return s.Answer.Rows
+	}
+	for _, conn := range s.router.conns.all {
 		n += conn.Answer.Rows
 	}
 	return n

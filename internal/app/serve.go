@@ -354,7 +354,7 @@ func newServer(schema *VSchemaFile, keyspaces map[string]*catalog.Keyspace, serv
 		ProxyFrom:        cfg.ProxyProtocol.From,
 		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle,
 		ReadTimeout: cfg.Timeouts.Read, WriteTimeout: cfg.Timeouts.Write,
-		Quiet: min(cfg.LameduckPeriod, quiet), SlowStatement: cfg.Log.Slow, MaxValues: cfg.Sequences.MaxN,
+		Quiet: min(cfg.LameduckPeriod, quiet), SlowStatement: cfg.Log.Slow, MaxValues: cfg.Sequences.MaxN, StatementShapes: cfg.StatementShapes,
 	})
 }
 

@@ -57,6 +57,17 @@ func (r *reader) limit(v value) int {
 	return int(n)
 }
 
+// shapes reads how many shapes of statements are counted.
+func (r *reader) shapes(v value) int {
+	const most = 10_000
+	n := r.countFrom(v, 0)
+	if n > most {
+		r.fail(v, "%d shapes are more than seqgate keeps: write %d or less", n, most)
+		return 0
+	}
+	return int(n)
+}
+
 // prefixes reads a list of addresses and networks; in one line they are separated by commas.
 func (r *reader) prefixes(v value) []netip.Prefix {
 	var prefixes []netip.Prefix

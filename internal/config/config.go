@@ -58,6 +58,7 @@ type Config struct {
 	LameduckPeriod  time.Duration // how long clients are still let in after readiness is off
 	DrainTimeout    time.Duration // how long statements in flight may take to end at a stop
 	Log             Log
+	StatementShapes int // of how many shapes statements are counted; 0: none
 	Tracing         Tracing
 
 	File  string // that it is from; "" for none

@@ -78,6 +78,7 @@ func newReader(l Loader) *reader {
 		"proxy_protocol.from":     func(v value) { c.ProxyProtocol.From = r.prefixes(v) },
 		"lameduck_period":         func(v value) { c.LameduckPeriod = r.duration(v, 0) },
 		"drain_timeout":           func(v value) { c.DrainTimeout = r.duration(v, 0) },
+		"statement_shapes":        func(v value) { c.StatementShapes = r.shapes(v) },
 		"log.level":               func(v value) { r.logLevel(v) },
 		"log.format":              func(v value) { c.Log.Format = r.oneOf(v, "text", "json", "auto") },
 		"log.slow":                func(v value) { c.Log.Slow = r.duration(v, 0) },
