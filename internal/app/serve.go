@@ -110,7 +110,7 @@ func Serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 	defer stopHistory()
 	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(admin.Config{
 		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: bothCounts(certificates, adminCertificates),
-		ConfigReloads: file.counts, Traffic: server.Traffic, ColumnMax: server.ColumnMax, Generators: generatorStatuses(numbers), Version: Version(),
+		ConfigReloads: file.counts, Traffic: server.Traffic, Statements: server.Statements, ColumnMax: server.ColumnMax, Generators: generatorStatuses(numbers), Version: Version(),
 		API: api.counts, Reload: file.reloadAll, Kill: server.Kill,
 		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg), Health: servers.Statuses,
 	}), adminCertificates, log)

@@ -11,6 +11,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/idapi"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/shapes"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
@@ -24,9 +25,10 @@ type Config struct {
 	Keyed     func() []keyed.Status    // those that count by key
 	Reloads   func() Reloads           // how often the vschema was read again
 
-	ConfigReloads func() Reloads                 // how often the configuration was
-	Certificates  func() Reloads                 // how often the files of certificates were
-	Traffic       func() meter.Snapshot          // what clients did
+	ConfigReloads func() Reloads        // how often the configuration was
+	Certificates  func() Reloads        // how often the files of certificates were
+	Traffic       func() meter.Snapshot // what clients did
+	Statements    func() ([]shapes.Count, shapes.Count, []shapes.Slow)
 	Generators    func() []GeneratorStatus       // the generators of type snowflake
 	API           func() []idapi.Count           // the answers of ids over HTTP
 	ColumnMax     func() map[sequence.Name]int64 // of sequences, the largest id that the columns hold which they fill, as far as it is known
@@ -45,7 +47,7 @@ type Config struct {
 
 // New gives the handler of the admin address.
 //
-//	GET /           the status page, with more at /sessions and /vschema (docs/operating.md)
+//	GET /           the status page, with more at /sessions, /statements and /vschema (docs/operating.md)
 //	GET /livez      200 as long as the process answers
 //	GET /readyz     200 while clients are taken, 503 once seqgate drains; /readyz?servers also 503 with the reason while a
 //	                server of a shard is not known to answer
@@ -54,6 +56,7 @@ type Config struct {
 //	GET /metrics    all that there is to count, in Prometheus's text format (docs/operating.md)
 //	GET /status.json    a StatusReport, which `seqgate status` shows
 //	GET /sessions.json  a SessionsReport
+//	GET /statements.json  a StatementsReport
 //	POST /-/reload  reads the configuration and its files again, for clients on the same machine: 200 with a
 //	                ReloadReport as JSON, or 422 with what is wrong
 //	POST /-/kill?id=N  ends a client's session, with &query the statement that it runs, for clients on the same machine:
@@ -130,6 +133,9 @@ func (c *Config) fill() {
 	}
 	if c.Traffic == nil {
 		c.Traffic = func() meter.Snapshot { return meter.Snapshot{Started: began} }
+	}
+	if c.Statements == nil {
+		c.Statements = func() (all []shapes.Count, others shapes.Count, slow []shapes.Slow) { return all, others, slow }
 	}
 	if c.Generators == nil {
 		c.Generators = func() []GeneratorStatus { return nil }

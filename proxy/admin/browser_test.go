@@ -19,6 +19,7 @@ import (
 
 	"github.com/seqgate/seqgate/internal/browsertest"
 	"github.com/seqgate/seqgate/proxy/health"
+	"github.com/seqgate/seqgate/proxy/shapes"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -66,7 +67,7 @@ func TestPagesInBrowser(t *testing.T) {
 	})
 	t.Run("phone", func(t *testing.T) {
 		page := browser.Open(t, 375, 700)
-		for _, path := range []string{"/", "/sessions", "/vschema"} {
+		for _, path := range []string{"/", "/sessions", "/statements", "/vschema"} {
 			page.Goto(as(right, path))
 			if w := page.Number(`document.documentElement.scrollWidth`); w != 375 {
 				t.Errorf("%s is %v pixels wide, want 375", path, w)
@@ -77,17 +78,19 @@ func TestPagesInBrowser(t *testing.T) {
 	t.Run("numbers on one line", func(t *testing.T) {
 		for _, width := range []int64{390, 900, 1170, 1440} {
 			page := browser.Open(t, width, 900)
-			page.Goto(as(right, "/"))
 			const broken = `[...document.querySelectorAll(".number, .tile .value")].filter((cell) => {
 				const text = document.createRange();
 				text.selectNodeContents(cell.firstChild);
 				return new Set([...text.getClientRects()].map((r) => r.top)).size > 1;
 			}).length`
-			if n := page.Number(broken); n != 0 {
-				t.Errorf("at %d pixels %v numbers are broken", width, n)
-			}
-			if w := page.Number(`document.documentElement.scrollWidth`); w > float64(width) {
-				t.Errorf("the page is %v pixels wide, want %d", w, width)
+			for _, path := range []string{"/", "/statements"} {
+				page.Goto(as(right, path))
+				if n := page.Number(broken); n != 0 {
+					t.Errorf("%s at %d pixels: %v numbers are broken", path, width, n)
+				}
+				if w := page.Number(`document.documentElement.scrollWidth`); w > float64(width) {
+					t.Errorf("%s is %v pixels wide, want %d", path, w, width)
+				}
 			}
 		}
 	})
@@ -106,7 +109,7 @@ func TestPagesInBrowser(t *testing.T) {
 	t.Run("without scripts", func(t *testing.T) {
 		page := browser.Open(t, 1280, 900)
 		page.NoScripts()
-		for path, tables := range map[string]int{"/": 4, "/sessions": 1, "/vschema": 3} {
+		for path, tables := range map[string]int{"/": 4, "/sessions": 1, "/statements": 2, "/vschema": 3} {
 			page.Goto(as(right, path))
 			if got := page.Shown("tbody tr:first-child"); got != tables {
 				t.Errorf("%s shows %d tables without scripts, want %d", path, got, tables)
@@ -157,6 +160,9 @@ func testHostileNames(t *testing.T, browser *browsertest.Browser) {
 	cfg.Sessions = func(context.Context, int) ([]Session, int, error) {
 		return []Session{{User: hostile, Host: long, Keyspace: hostile, Database: hostile, Command: hostile, Time: hostile, State: hostile}}, 1, errors.New(hostile)
 	}
+	cfg.Statements = func() ([]shapes.Count, shapes.Count, []shapes.Slow) {
+		return []shapes.Count{{User: hostile, Keyspace: long, Text: hostile + long}}, shapes.Count{}, []shapes.Slow{{User: long, Text: hostile, Shards: long + hostile}}
+	}
 	cfg.History.sequences = cfg.Sequences
 	made := cfg.History
 	made.sample(made.latest.at.Add(historyStep))
@@ -164,7 +170,7 @@ func testHostileNames(t *testing.T, browser *browsertest.Browser) {
 	server := httptest.NewServer(Guard("", New(cfg)))
 	t.Cleanup(server.Close)
 	page := browser.Open(t, 375, 700)
-	for _, path := range []string{"/", "/sessions", "/vschema"} {
+	for _, path := range []string{"/", "/sessions", "/statements", "/vschema"} {
 		page.Goto(server.URL + path)
 		if path == "/" {
 			page.Wait(`document.querySelector(".spark svg")`)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/shapes"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
@@ -130,7 +131,8 @@ func (s *shop) config(tb testing.TB) Config {
 				{ID: 12, User: "report", Host: "localhost", Keyspace: "main", Database: "main", Command: "Sleep", Time: "61"},
 			}, 3, nil
 		},
-		VSchema: func() *vschema.VSchema { return v },
+		Statements: shopStatements,
+		VSchema:    func() *vschema.VSchema { return v },
 		Health: func() []health.Status {
 			up := func(keyspace, shard string, latency time.Duration) health.Status {
 				return health.Status{Keyspace: keyspace, Shard: shard, State: health.Up, Since: s.now.Add(-26 * time.Hour), Latency: latency, Version: "8.4.6"}
@@ -138,5 +140,27 @@ func (s *shop) config(tb testing.TB) Config {
 			return []health.Status{up("main", "-", 420*time.Microsecond), up("customer", "-80", 510*time.Microsecond), up("customer", "80-", 470*time.Microsecond)}
 		},
 		Servers: []Server{{"main", "-", "10.0.1.5:3306", "main"}, {"customer", "-80", "10.0.1.6:3306", "customer"}, {"customer", "80-", "10.0.1.7:3306", "customer"}},
+	}
+}
+
+// shopStatements are the shop's statements by their shape, and its slow ones.
+func shopStatements() (all []shapes.Count, others shapes.Count, slow []shapes.Slow) {
+	table := shapes.New(4)
+	count := func(user, keyspace, text string, calls int, took time.Duration, rows uint64) {
+		shape := table.Find(user, keyspace, []byte(text))
+		for i := range calls {
+			shape.Count(took+took*time.Duration(i%7)/5, i%83 == 82, rows)
+		}
+	}
+	count("report", "customer", "SELECT user_id, SUM(amount) FROM orders WHERE created BETWEEN ? AND ? GROUP BY user_id ORDER BY ? DESC LIMIT ?", 90, 4*time.Second, 1000)
+	count("app", "customer", "SELECT id, amount, created FROM orders WHERE user_id = ? ORDER BY id DESC LIMIT ?", 8000, 800*time.Microsecond, 20)
+	count("app", "customer", "INSERT INTO orders(user_id, amount) VALUES(?)", 4100, 1500*time.Microsecond, 0)
+	count("app", "main", "SELECT name FROM users WHERE id = ?", 9000, 400*time.Microsecond, 1)
+	count("app", "main", "SELECT ?", 300, 100*time.Microsecond, 1)
+	all, others = table.Snapshot()
+	at := time.Date(2026, 11, 28, 9, 30, 12, 0, time.UTC)
+	return all, others, []shapes.Slow{
+		{Ended: at, User: "report", Keyspace: "customer", Shards: "customer:-80,customer:80-", Took: 6734 * time.Millisecond, Rows: 1000, Text: all[0].Text},
+		{Ended: at.Add(-time.Hour), User: "app", Keyspace: "main", Shards: "", Took: 1020 * time.Millisecond, Failed: true, Text: "UPDATE users SET name = ? WHERE id = ?"},
 	}
 }

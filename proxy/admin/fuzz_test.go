@@ -91,7 +91,7 @@ func checkTold(t *testing.T, q *http.Request, w *httptest.ResponseRecorder, text
 // adminSeeds are requests for all that the admin address has.
 func adminSeeds() (all []string) {
 	const withPassword = "Authorization: Basic OmEgcGFzc3dvcmQ=\r\n"
-	for _, path := range []string{"/", "/livez", "/readyz", "/sequences", "/keyed", "/metrics", "/sessions", "/vschema", "/history.json", "/app.js", "/style.css", "/favicon.svg", "/nothing", "//", "/../etc/passwd"} {
+	for _, path := range []string{"/", "/livez", "/readyz", "/sequences", "/keyed", "/metrics", "/sessions", "/statements", "/statements.json", "/vschema", "/history.json", "/app.js", "/style.css", "/favicon.svg", "/nothing", "//", "/../etc/passwd"} {
 		all = append(all, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET "+path+" HTTP/1.1\r\nHost: 127.0.0.1:3308\r\n"+withPassword+"\r\n")
 	}
 	const reload = "POST /-/reload HTTP/1.1\r\n"

@@ -45,15 +45,17 @@ type pages struct {
 //
 //	GET /              the overview, sequences, generators and servers
 //	GET /sessions      the clients
+//	GET /statements    statements by their shape, and the latest slow ones
 //	GET /vschema       the vschema, drawn
 //	GET /history.json  the last hour, for the charts
 func registerPages(mux *http.ServeMux, cfg Config) {
 	p := &pages{cfg: cfg, named: names{most: maxSequences}, templates: make(map[string]*template.Template)}
-	for _, name := range []string{"overview", "sessions", "vschema"} {
+	for _, name := range []string{"overview", "sessions", "statements", "vschema"} {
 		p.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
 	}
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { p.show(w, "overview", p.overview(time.Now())) })
 	mux.HandleFunc("GET /sessions", func(w http.ResponseWriter, r *http.Request) { p.show(w, "sessions", p.sessions(r.Context())) })
+	mux.HandleFunc("GET /statements", func(w http.ResponseWriter, _ *http.Request) { p.show(w, "statements", p.statements()) })
 	mux.HandleFunc("GET /vschema", func(w http.ResponseWriter, _ *http.Request) { p.show(w, "vschema", p.vschema()) })
 	mux.Handle("GET /history.json", cfg.History)
 	for _, name := range []string{"app.js", "style.css", "favicon.svg"} {

@@ -58,6 +58,7 @@ type SessionInfo struct {
 
 func registerReports(mux *http.ServeMux, cfg Config) {
 	mux.HandleFunc("GET /status.json", func(w http.ResponseWriter, _ *http.Request) { answer(w, cfg.status()) })
+	mux.HandleFunc("GET /statements.json", func(w http.ResponseWriter, _ *http.Request) { answer(w, cfg.statements()) })
 	mux.HandleFunc("GET /sessions.json", func(w http.ResponseWriter, r *http.Request) { answer(w, cfg.sessions(r.Context())) })
 }
 
