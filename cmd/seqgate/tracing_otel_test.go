@@ -81,7 +81,7 @@ func serveTraced(t *testing.T, dsn string, direct *sql.DB, spans *spanCollector)
 	log := &testLog{}
 	ctx, stop := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- serve(ctx, cfg, nil, log, func(addr string) { ready <- addr }) }()
+	go func() { ended <- app.Serve(ctx, cfg, nil, log, func(addr string) { ready <- addr }) }()
 	var addr string
 	select {
 	case addr = <-ready:
