@@ -248,7 +248,7 @@ func TestProblemsAreFound(t *testing.T) {
 			own("sequence/snowflake") + " depends on " + own("vschema"),
 		}},
 		{"homes", homeProblems(packages), []string{
-			own("proxy") + " imports github.com/go-sql-driver/mysql, which only [cmd internal/config sequence driver internal/servertest internal/soak bench] may",
+			own("proxy") + " imports github.com/go-sql-driver/mysql, which only [cmd internal/app internal/ops internal/config sequence driver internal/servertest internal/soak bench] may",
 			own("cmd/seqgate") + " imports github.com/go-mysql-org/go-mysql/client, which only [proxy] may",
 		}},
 		{"engine", engineProblems(packages, serving...), []string{own("proxy") + " depends on " + demoEngine + "/sql"}},

@@ -110,7 +110,7 @@ func TestGoreleaserSetsTheVersion(t *testing.T) {
 	if got, want := readGoreleaser(t).Builds[0].Ldflags, "-X main.release={{ .Tag }}"; !strings.Contains(got, want) {
 		t.Errorf("ldflags %q, want %q", got, want)
 	}
-	if !strings.Contains(readFile(t, "cmd/seqgate/version.go"), "\nvar release string\n") {
+	if !strings.Contains(readFile(t, "cmd/seqgate/main.go"), "\nvar release string\n") {
 		t.Error("there is no variable main.release")
 	}
 }
