@@ -13,56 +13,6 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// changeUser is COM_CHANGE_USER: another login on the same connection. As at the
-// login, the server judges it, or with a list of users seqgate does.
-func (s *session) changeUser() error {
-	payload, size, err := s.shortPacket()
-	if err != nil {
-		return err
-	}
-	sequence := s.front.Unread()[wire.HeaderSize-1]
-	command := append([]byte(nil), payload...)
-	s.front.Skip(size)
-	change, malformed := handshake.ParseChangeUser(command, s.Capabilities)
-	keyspace, whole, database, err := s.srv.placeFor(change.Database)
-	switch {
-	case err != nil:
-		s.out.sequence = sequence + 1
-		return errors.Join(errLoginFailed, err, s.report(err))
-	case s.pool() != nil: // another connection is taken, of whichever server
-	case change.Database == "":
-		keyspace, database = s.keyspace, "" // as with the server itself
-	case malformed == nil && keyspace.Backend.Addr != s.keyspace.Backend.Addr:
-		s.out.sequence = sequence + 1
-		return elsewhere(s.keyspace.Name, change.Database)
-	}
-	switch {
-	case s.pool() == nil:
-		err = s.relayChange(handshake.Packet{Sequence: sequence, Payload: change.Rewrite(command, database)}, change, malformed)
-	case malformed != nil:
-		err = mysql.NewDefaultError(mysql.ER_UNKNOWN_COM_ERROR) // as MySQL says it
-	default:
-		err = s.verifyChange(change, sequence, keyspace, database)
-	}
-	var refused *handshake.Refused
-	if errors.As(err, &refused) {
-		// The client was told. MySQL ends the connection now, MariaDB goes on with the
-		// former user in a session that has begun anew.
-		s.beginAnew(backend.State{Database: s.State.Database, DatabaseKnown: s.State.DatabaseKnown})
-		return nil
-	}
-	if err != nil {
-		return errors.Join(errLoginFailed, err, s.report(err))
-	}
-	s.peer, s.provenPeer = peerOf(change.Attributes, keyspace)
-	s.srv.mu.Lock() // who kills it looks at these
-	s.keyspace, s.user = keyspace, change.User
-	s.routeTo(whole, database)
-	s.srv.mu.Unlock()
-	s.beginAnew(backend.State{Database: database, DatabaseKnown: backend.IsPlainName(database), LastIDKnown: true})
-	return nil
-}
-
 // errLoginFailed ends a session whose client did not prove who it is.
 var errLoginFailed = errors.New("COM_CHANGE_USER was refused")
 
@@ -96,13 +46,6 @@ func (x *commandRunner) relayChange(command handshake.Packet, change handshake.C
 		return &frontError{err}
 	}
 	return nil
-}
-
-// becomes takes one of a user's places in place of the former user's.
-func (c *clientConn) becomes(user string) (err error) {
-	c.leave()
-	c.leave, err = c.srv.admitUser(user)
-	return err
 }
 
 // relayFailure tells whose connection failed in a relayed authentication.

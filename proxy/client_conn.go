@@ -97,3 +97,50 @@ func (c *clientConn) writeFront(b []byte) error {
 	}
 	return nil
 }
+
+// renumber gives a command that came compressed, in one packet, the number that a
+// command has. Servers check the numbers of compressed packets, and not of those inside:
+// MySQL's Connector/J numbers its commands 1 there. It reports false where the number
+// is wrong for the servers, too.
+func (s *clientConn) renumber(length int) bool {
+	c, compressed := s.front.Conn.(*wire.Compressed)
+	if !compressed || c.Opened.Load() != 0 || length == wire.MaxPayload {
+		return false
+	}
+	s.front.Unread()[wire.HeaderSize-1] = 0
+	return true
+}
+
+// becomes takes one of a user's places in place of the former user's.
+func (c *clientConn) becomes(user string) (err error) {
+	c.leave()
+	c.leave, err = c.srv.admitUser(user)
+	return err
+}
+
+// forwardPacket passes the client's next packet on, whose header says that it
+// has left bytes with that header.
+func (c *clientConn) forwardPacket(left int, write func([]byte) error) error {
+	c.out.sequence = c.front.Unread()[wire.HeaderSize-1] + 1
+	c.front.Unread()[wire.HeaderSize-1] -= c.out.shift
+	for left > 0 {
+		if len(c.front.Unread()) == 0 {
+			if err := c.front.Fill(); err != nil {
+				return &frontError{err}
+			}
+		}
+		n := min(left, len(c.front.Unread()))
+		if err := write(c.front.Unread()[:n]); err != nil {
+			return err
+		}
+		c.front.Skip(n)
+		left -= n
+	}
+	return nil
+}
+
+// clientMayGoOn reports whether what the client has sent is not all at the server.
+func (s *clientConn) clientMayGoOn(c *serverConn) bool {
+	// The client has closed its side: reading what it sent before waits for nothing.
+	return !c.Sent || len(s.front.Unread()) > 0 || s.front.Fill() == nil
+}

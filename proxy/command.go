@@ -2,10 +2,8 @@ package proxy
 
 import (
 	"errors"
-	"io"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
-	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -16,81 +14,10 @@ const (
 	comGroupReplStream = 0x21
 )
 
-// command deals with the command at the front of the client's bytes. length is
-// that of its first packet.
-func (s *session) command(code byte, length int) error {
-	s.noteCommand(code)
-	s.Used = s.Used || code != mysql.COM_PING && code != mysql.COM_QUIT
-	if cutSilent(code, length) {
-		return s.refuseSilent()
-	}
-	if code != mysql.COM_QUERY && code != mysql.COM_STMT_CLOSE {
-		s.left, s.failedBy = nil, nil
-	}
-	if s.router != nil {
-		return s.router.command(code, length)
-	}
-	switch code {
-	case mysql.COM_QUIT:
-		s.Boundary = true
-		return io.EOF
-	case mysql.COM_QUERY:
-		return s.query(length)
-	case mysql.COM_STMT_PREPARE:
-		return s.prepare()
-	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute:
-		return s.execute()
-	case mysql.COM_STMT_SEND_LONG_DATA:
-		return s.sendLongData()
-	case mysql.COM_STMT_CLOSE:
-		return s.closeStmt()
-	case mysql.COM_STMT_RESET:
-		return s.resetStmt()
-	case mysql.COM_STMT_FETCH:
-		return s.pass(wire.ShapeRows)
-	case mysql.COM_INIT_DB:
-		return s.initDB()
-	case mysql.COM_FIELD_LIST:
-		return s.pass(wire.ShapeFieldList)
-	case mysql.COM_PROCESS_INFO:
-		return s.pass(wire.ShapeResults)
-	case mysql.COM_SET_OPTION:
-		return s.setOption()
-	case comResetConnection:
-		return s.resetConnection()
-	case mysql.COM_PROCESS_KILL:
-		return s.processKill()
-	case mysql.COM_CHANGE_USER:
-		return s.changeUser()
-	case mysql.COM_PING, mysql.COM_STATISTICS, mysql.COM_DEBUG:
-		return s.pass(wire.ShapeSingle)
-	case mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID:
-		s.Unpoolable.Store(true)
-		return s.stream()
-	case comClone, comGroupReplStream:
-		return s.leavesProtocol()
-	case mysql.COM_SHUTDOWN:
-		return s.refuseShutdown()
-	default:
-		s.Unpoolable.Store(true)
-		return s.pass(wire.ShapeSingle)
-	}
-}
-
 // cutSilent reports whether a command that has no answer is too short to be one.
 func cutSilent(code byte, length int) bool {
 	const closeLength, longDataLength = 5, 7
 	return code == mysql.COM_STMT_CLOSE && length < closeLength || code == mysql.COM_STMT_SEND_LONG_DATA && length < longDataLength
-}
-
-// resetConnection is COM_RESET_CONNECTION: the session begins anew.
-func (s *session) resetConnection() error {
-	if err := s.pass(wire.ShapeSingle); err != nil || s.Answer.Failed {
-		return err
-	}
-	s.beginAnew(backend.State{Database: s.State.Database, DatabaseKnown: s.State.DatabaseKnown})
-	s.statistics.kinds = nil
-	return nil
 }
 
 // refuseShutdown answers COM_SHUTDOWN: that is for the server's own operators.

@@ -199,3 +199,9 @@ func likeOne(pattern, text []rune) int {
 	}
 	return 0
 }
+
+// showPlan is SHOW SEQGATE PLAN in front of one server.
+func (d *commandStatement) showPlan() (shown, error) {
+	e, err := d.explain([]byte(d.Statement))
+	return shown{columns: explanationColumns, rows: e}, err
+}

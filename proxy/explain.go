@@ -312,9 +312,3 @@ func (x *textRunner) explainPrepared(sql []byte) (e explanation, err error) {
 	}
 	return e, nil
 }
-
-// showPlan is SHOW SEQGATE PLAN in front of one server.
-func (d *commandStatement) showPlan() (shown, error) {
-	e, err := d.explain([]byte(d.Statement))
-	return shown{columns: explanationColumns, rows: e}, err
-}

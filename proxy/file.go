@@ -29,27 +29,6 @@ func (x *relayer) forward() error {
 	}
 }
 
-// forwardPacket passes the client's next packet on, whose header says that it
-// has left bytes with that header.
-func (c *clientConn) forwardPacket(left int, write func([]byte) error) error {
-	c.out.sequence = c.front.Unread()[wire.HeaderSize-1] + 1
-	c.front.Unread()[wire.HeaderSize-1] -= c.out.shift
-	for left > 0 {
-		if len(c.front.Unread()) == 0 {
-			if err := c.front.Fill(); err != nil {
-				return &frontError{err}
-			}
-		}
-		n := min(left, len(c.front.Unread()))
-		if err := write(c.front.Unread()[:n]); err != nil {
-			return err
-		}
-		c.front.Skip(n)
-		left -= n
-	}
-	return nil
-}
-
 // forwardFile passes the client's local file to the backend, and waits for the
 // answer.
 func (x *relayer) forwardFile() error { return x.fileEnded(x.whileListening(x.passFile)) }

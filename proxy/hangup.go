@@ -115,9 +115,3 @@ func (s *session) clientLeft(c *serverConn) {
 		c.HalfClose()
 	}
 }
-
-// clientMayGoOn reports whether what the client has sent is not all at the server.
-func (s *clientConn) clientMayGoOn(c *serverConn) bool {
-	// The client has closed its side: reading what it sent before waits for nothing.
-	return !c.Sent || len(s.front.Unread()) > 0 || s.front.Fill() == nil
-}

@@ -160,15 +160,6 @@ func (s *sessionList) endNow(ctx context.Context, t killTarget, query bool) erro
 	return err
 }
 
-// isOwnID reports whether an id is that of the session itself, or of its thread.
-func (s *session) isOwnID(id uint64) bool {
-	if s.pool() == nil {
-		return false
-	}
-	t := s.srv.sessionOf(id, s.keyspace.Backend.Addr)
-	return t.session != nil && (t.session == s || t.router != nil && t.router == s.router)
-}
-
 // killItself answers a KILL of the session's own id as the servers do, with the error
 // of the statement that it interrupts, which is the KILL.
 func (x *commandRunner) killItself(query bool) error {

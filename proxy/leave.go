@@ -60,41 +60,6 @@ func (c *clientConn) noteLook(sql []byte) {
 	}
 }
 
-// noteCursor follows which prepared statements have a cursor whose rows the client may
-// still fetch: they would end with the session.
-func (s *session) noteCursor() {
-	switch s.lastCommand {
-	case mysql.COM_STMT_EXECUTE:
-		if s.answered(mysql.SERVER_STATUS_CURSOR_EXISTS) {
-			if s.cursors == nil {
-				s.cursors = make(map[uint32]struct{})
-			}
-			s.cursors[s.lastPrepared] = struct{}{}
-			return
-		}
-		delete(s.cursors, s.lastPrepared)
-	case mysql.COM_STMT_FETCH:
-		if s.answered(mysql.SERVER_STATUS_LAST_ROW_SEND) {
-			delete(s.cursors, s.lastPrepared)
-		}
-	case mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET:
-		delete(s.cursors, s.lastPrepared)
-	case comResetConnection, mysql.COM_CHANGE_USER:
-		s.cursors = nil
-	}
-}
-
-// answered reports whether the server's latest answer has this flag of its status. Of a
-// client in front of shards it is that of any of them: then a cursor may count for too long.
-func (s *session) answered(flag uint16) bool {
-	for _, conn := range s.allConns() {
-		if conn.Answer.Status&flag != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // commandHasCome reports whether bytes of a command have come, wherever they are: a
 // client cannot have known then that its session would end. It may take back an
 // interruption, so its reason has to be looked for after that. Of a record of TLS of which

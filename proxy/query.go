@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
-
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
@@ -15,40 +13,6 @@ import (
 // sniffLength is how much of a long statement is looked at before it is decided
 // whether the rest has to be.
 const sniffLength = 512
-
-// query deals with a COM_QUERY whose first packet has the given length.
-func (s *session) query(length int) error {
-	if err := s.front.Need(wire.HeaderSize + min(length, sniffLength)); err != nil {
-		return &frontError{err}
-	}
-	unread := s.front.Unread()
-	if wire.HeaderSize+length > max(len(unread), wire.SmallBuffer) && !s.Has(mysql.CLIENT_MULTI_STATEMENTS) && !s.lastIDLost {
-		begin := s.TextBegin(unread[wire.HeaderSize:])
-		if begin > 0 && passesUnread(unread[wire.HeaderSize+begin:]) && s.updatesUnread(unread[wire.HeaderSize+begin:]) {
-			s.noteText(unread[wire.HeaderSize+begin:])
-			return s.passLong(begin)
-		}
-	}
-	payload, size, err := s.frontPacket()
-	if err != nil {
-		return err
-	}
-	begin := s.TextBegin(payload)
-	if begin == 0 {
-		s.front.Skip(size)
-		return mysql.NewError(mysql.ER_MALFORMED_PACKET, "Malformed communication packet.")
-	}
-	sql := payload[begin:]
-	if err := s.refuseLostID(sql); err != nil {
-		s.front.Skip(size)
-		return err
-	}
-	s.noteText(sql)
-	if s.Has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(sql) {
-		return s.queryParts(payload, begin, size)
-	}
-	return s.queryOne(payload, begin, size)
-}
 
 // passesUnread reports whether a statement with this beginning goes to the server
 // whatever else it says. A comment may hide the words that decide.

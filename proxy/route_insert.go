@@ -333,3 +333,22 @@ func (r *textRouter) wantLastID(id uint64) {
 		}
 	}
 }
+
+// checkQueryColumns refuses a query for a table whose vindex columns the statement does
+// not list.
+func (in *shardedInsert) checkQueryColumns() error {
+	if !in.stmt.HasColumns {
+		return nil
+	}
+	for _, name := range in.vindexColumns() {
+		listed := in.binding != nil && strings.EqualFold(name, in.binding.Column)
+		for _, column := range in.stmt.Columns {
+			listed = listed || strings.EqualFold(name, column)
+		}
+		if !listed {
+			return mysql.NewError(mysql.ER_UNKNOWN_ERROR, fmt.Sprintf(
+				"VT09003: INSERT query does not have primary vindex column '%s' in the column list", name))
+		}
+	}
+	return nil
+}

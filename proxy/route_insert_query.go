@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -228,23 +227,4 @@ func (c *fetchedColumn) bytes() bool {
 		return c.charset == wire.CollationBinary
 	}
 	return false
-}
-
-// checkQueryColumns refuses a query for a table whose vindex columns the statement does
-// not list.
-func (in *shardedInsert) checkQueryColumns() error {
-	if !in.stmt.HasColumns {
-		return nil
-	}
-	for _, name := range in.vindexColumns() {
-		listed := in.binding != nil && strings.EqualFold(name, in.binding.Column)
-		for _, column := range in.stmt.Columns {
-			listed = listed || strings.EqualFold(name, column)
-		}
-		if !listed {
-			return mysql.NewError(mysql.ER_UNKNOWN_ERROR, fmt.Sprintf(
-				"VT09003: INSERT query does not have primary vindex column '%s' in the column list", name))
-		}
-	}
-	return nil
 }

@@ -86,21 +86,6 @@ func (r *shardedConn) threads() []shardThread {
 	return threads
 }
 
-// connecting gives the time that a connection of the session's may take to be made,
-// which a KILL ends.
-func (s *session) connecting() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.srv.settings().HandshakeTimeout)
-	r := s.router
-	if r == nil {
-		return ctx, cancel
-	}
-	r.conns.setConnecting(cancel)
-	return ctx, func() {
-		r.conns.setConnecting(nil)
-		cancel()
-	}
-}
-
 func (l *shardConns) setConnecting(cancel context.CancelFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,6 +110,3 @@ func (r *shardedConn) hasThread(id uint64, addr string) bool {
 		return uint64(conn.ThreadID.Load()) == id && conn.keyspace.Backend.Addr == addr
 	})
 }
-
-// routed reports whether the session is in front of sharded keyspaces.
-func (s *session) routed() bool { return s.router != nil }

@@ -1,7 +1,5 @@
 package proxy
 
-import "github.com/seqgate/seqgate/proxy/catalog"
-
 // reset is COM_RESET_CONNECTION: the session begins anew, in the same keyspace.
 func (r *router) reset() error {
 	r.beginAnew()
@@ -12,16 +10,6 @@ func (r *router) reset() error {
 func (r *router) changeUser() error {
 	r.beginAnew()
 	return r.s.changeUser()
-}
-
-// routeTo has a session that has begun anew be routed from a keyspace on, or not at all
-// when that is nil.
-func (s *session) routeTo(whole *catalog.Keyspace, database string) {
-	s.Ends.Mu.Lock() // who interrupts it looks at the router
-	defer s.Ends.Mu.Unlock()
-	if s.router = nil; whole != nil {
-		s.router = newRouter(s, whole, database)
-	}
 }
 
 // beginAnew forgets all that the client has made of its session.

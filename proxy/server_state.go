@@ -4,12 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // serverState is what seqgate knows of a session's state at the server, beside what every answer tells.
@@ -40,57 +38,6 @@ type serverState struct {
 
 	xid    string // of a shard's: its part of an XA transaction, as SQL has it; empty for none
 	locked bool   // of a shard's: it may hold a lock of GET_LOCK()
-}
-
-// owningSession is the session as the owner of one of its connections.
-type owningSession struct {
-	*session
-	conn *serverConn
-}
-
-func (o owningSession) inTransactionWithout() bool { return o.session.inTransactionWithout(o.conn) }
-
-func (o owningSession) Reconnect() error    { return o.reconnect(o.conn) }
-func (o owningSession) ClientLeft()         { o.clientLeft(o.conn) }
-func (o owningSession) ServerEnded()        { o.serverEnded() }
-func (o owningSession) Pool() *backend.Pool { return o.conn.pool() }
-
-func (o owningSession) Count(c *wire.Conn) *atomic.Int64 {
-	b := o.conn.srv.backends[o.conn.keyspace]
-	if b == nil {
-		return nil
-	}
-	stripe := b.Stripe(o.conn.client)
-	c.BytesRead, c.BytesWritten, c.Queries = &stripe.In, &stripe.Out, &stripe.Queries
-	return b.Open()
-}
-
-func (o owningSession) WriteTimeout() time.Duration { return o.conn.srv.settings().WriteTimeout }
-
-func (o owningSession) Watch(c *wire.Conn, ended func()) (stop func()) {
-	return o.conn.srv.watch(c, o.conn.log, ended)
-}
-
-func (o owningSession) BeginCall() func(rows uint64, code uint16, err error) {
-	return o.conn.trace.beginCall(o.conn.keyspace)
-}
-
-// connOwner is the session that a connection works for.
-type connOwner interface {
-	// routed reports whether the session may have connections to several shards.
-	routed() bool
-	// routedKeyspace gives the name of the keyspace that its statements are about then, "" else.
-	routedKeyspace() string
-	// inTransactionWithout reports whether the client is in a transaction that this connection has no part in.
-	inTransactionWithout() bool
-	// isOwnID reports whether an id is that of the session itself, or of a thread of its own.
-	isOwnID(id uint64) bool
-	// noteKnown notes before a statement whether LAST_INSERT_ID() is known.
-	noteKnown()
-	// noteFilled notes that the statement under way got ids.
-	noteFilled()
-	// reply passes a packet on to the client: a report of progress before an answer.
-	reply(packet []byte) error
 }
 
 // noteAccount tells other sessions with which account this one's server connection was made.

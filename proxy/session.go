@@ -13,17 +13,22 @@ import (
 // long as it lives: so transactions, variables, locks, temporary tables and
 // prepared statements behave as without a proxy. One goroutine runs it.
 type session struct {
-	*executor
+	observedSession
 
 	knewLastID bool // LAST_INSERT_ID() was known before the statement under way
 	lastIDLost bool // it was not, and has gone with a connection; see refuseLostID
+}
+
+// observedSession tells what a client's statements did: statistics, counts by their shapes, the slow log, spans.
+type observedSession struct {
+	*executor
 
 	router *router // of a client in front of sharded keyspaces; nil for others
 }
 
 // newSession has a client work on a server. The caller fills in where both belong.
 func newSession(client *clientConn, server *serverConn) *session {
-	s := &session{executor: newExecutor(client, server)}
+	s := &session{observedSession: observedSession{executor: newExecutor(client, server)}}
 	o := owningSession{s, server}
 	server.owner, server.Host, server.Traced = o, o, server.trace != nil
 	return s
@@ -219,4 +224,47 @@ func (s *session) close() error {
 	err = errors.Join(err, s.GiveBack())
 	s.front.Release()
 	return err
+}
+
+// noteCursor follows which prepared statements have a cursor whose rows the client may
+// still fetch: they would end with the session.
+func (s *session) noteCursor() {
+	switch s.lastCommand {
+	case mysql.COM_STMT_EXECUTE:
+		if s.answered(mysql.SERVER_STATUS_CURSOR_EXISTS) {
+			if s.cursors == nil {
+				s.cursors = make(map[uint32]struct{})
+			}
+			s.cursors[s.lastPrepared] = struct{}{}
+			return
+		}
+		delete(s.cursors, s.lastPrepared)
+	case mysql.COM_STMT_FETCH:
+		if s.answered(mysql.SERVER_STATUS_LAST_ROW_SEND) {
+			delete(s.cursors, s.lastPrepared)
+		}
+	case mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET:
+		delete(s.cursors, s.lastPrepared)
+	case comResetConnection, mysql.COM_CHANGE_USER:
+		s.cursors = nil
+	}
+}
+
+// answered reports whether the server's latest answer has this flag of its status. Of a
+// client in front of shards it is that of any of them: then a cursor may count for too long.
+func (s *session) answered(flag uint16) bool {
+	for _, conn := range s.allConns() {
+		if conn.Answer.Status&flag != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// endConns is dropConns of a client's session.
+func (s *session) endConns() error {
+	if s.router == nil {
+		return nil
+	}
+	return s.router.dropConns()
 }

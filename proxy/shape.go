@@ -32,7 +32,7 @@ func (s *Server) Statements() (all []shapes.Count, others shapes.Count, slow []s
 }
 
 // beginShape begins the count of rows of a command that has just come, if shapes are counted.
-func (s *session) beginShape() {
+func (s *observedSession) beginShape() {
 	s.slow.shape = nil
 	switch {
 	case s.srv.shapes.Load() == nil:
@@ -46,7 +46,7 @@ func (s *session) beginShape() {
 }
 
 // noteShape notes which shape the text of the command under way has, if shapes are counted.
-func (s *session) noteShape(sql []byte) {
+func (s *observedSession) noteShape(sql []byte) {
 	table := s.srv.shapes.Load()
 	if table == nil {
 		return
@@ -72,7 +72,7 @@ func (c *serverState) appendDigest(dst, sql []byte) []byte {
 }
 
 // endShape counts a command that has been answered. Where a statement was prepared, its shape is kept for its executions.
-func (s *session) endShape() {
+func (s *observedSession) endShape() {
 	if s.slow.shape == nil && len(s.slow.shapes) == 0 {
 		return
 	}
@@ -90,14 +90,14 @@ func (s *session) endShape() {
 	}
 }
 
-func (s *session) countShape(shape *shapes.Shape) {
+func (s *observedSession) countShape(shape *shapes.Shape) {
 	if t := &s.statistics; shape != nil && t.kind != meter.None {
 		shape.Count(time.Since(t.began), t.class != meter.NoError, s.rowsRead())
 	}
 }
 
 // keepShape keeps the shape of the statement that was prepared.
-func (s *session) keepShape() {
+func (s *observedSession) keepShape() {
 	id := s.preparedLast()
 	if id == 0 || s.slow.shape == nil || len(s.slow.shapes) >= maxSlowPrepared {
 		return
@@ -109,7 +109,7 @@ func (s *session) keepShape() {
 }
 
 // preparedShape gives the shape of the prepared statement that the command under way is about; nil where it is not known.
-func (s *session) preparedShape() *shapes.Shape {
+func (s *observedSession) preparedShape() *shapes.Shape {
 	id := s.lastPrepared
 	if id == lastPrepared && s.MariaDB {
 		id = s.preparedLast()

@@ -244,13 +244,6 @@ func (r *shardedConn) open(k *catalog.Keyspace) (*executor, error) {
 // errShardLost ends a transaction of which a part is lost.
 var errShardLost = &backend.LostError{Err: errors.New("the server of a shard ended the connection within a transaction")}
 
-// inTransactionWithout reports whether the client is in a transaction of which this
-// connection is no part: its answers tell of it all the same, as drivers leave out a
-// COMMIT by that flag.
-func (s *session) inTransactionWithout(c *serverConn) bool {
-	return s.router != nil && !c.HasTransaction() && s.router.inTransaction()
-}
-
 // dropConns ends the use of all connections but the client's own connection.
 func (r *shardedConn) dropConns() error {
 	if owner := r.lastIDConn(); owner != r.s.executor && owner.State.LastIDKnown {
@@ -269,14 +262,6 @@ func (r *shardedConn) dropConns() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// endConns is dropConns of a client's session.
-func (s *session) endConns() error {
-	if s.router == nil {
-		return nil
-	}
-	return s.router.dropConns()
 }
 
 // recover goes on after a shard's connection was lost, which the client has been

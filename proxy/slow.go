@@ -2,14 +2,12 @@ package proxy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/shapes"
-	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // The log of slow statements: one line for each that takes Config.SlowStatement or longer, from its first byte to the
@@ -31,7 +29,7 @@ type slowLog struct {
 }
 
 // beginSlow notes what runs from now on.
-func (s *session) beginSlow() {
+func (s *observedSession) beginSlow() {
 	s.slow.began, s.slow.text = time.Now(), nil
 	for _, conn := range s.allConns() {
 		conn.Answer.Rows = 0
@@ -39,7 +37,7 @@ func (s *session) beginSlow() {
 }
 
 // noteText keeps the text of the command under way, which the client's buffer will not.
-func (s *session) noteText(sql []byte) {
+func (s *observedSession) noteText(sql []byte) {
 	s.noteLook(sql)
 	s.noteShape(sql)
 	if s.srv.settings().SlowStatement > 0 {
@@ -48,7 +46,7 @@ func (s *session) noteText(sql []byte) {
 }
 
 // endSlow logs the command that has ended, if it was slow. failed is the error that ended it, if one did.
-func (s *session) endSlow(least time.Duration, failed error) {
+func (s *observedSession) endSlow(least time.Duration, failed error) {
 	took := time.Since(s.slow.began)
 	if s.lastCommand == mysql.COM_STMT_PREPARE {
 		s.rememberDigest()
@@ -88,7 +86,7 @@ func (c *serverState) digestOf(sql []byte) string {
 }
 
 // rememberDigest keeps what an execution of the statement that was prepared will be logged as.
-func (s *session) rememberDigest() {
+func (s *observedSession) rememberDigest() {
 	id := s.preparedLast()
 	if id == 0 || len(s.slow.prepared) >= maxSlowPrepared {
 		return
@@ -102,27 +100,8 @@ func (s *session) rememberDigest() {
 // statementIDEnd is where the id of a prepared statement ends in the commands that are about one.
 const statementIDEnd = 5
 
-// noteStatementID notes which prepared statement a command is about.
-func (c *clientConn) noteStatementID() {
-	body := c.front.Unread()[wire.HeaderSize:]
-	c.lastCommand, c.lastPrepared, c.looked = body[0], 0, false
-	switch body[0] {
-	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH, mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET:
-		if len(body) >= statementIDEnd {
-			c.lastPrepared = binary.LittleEndian.Uint32(body[1:])
-		}
-	}
-	switch body[0] {
-	case mysql.COM_STMT_CLOSE:
-		delete(c.slow.prepared, c.lastPrepared)
-		delete(c.slow.shapes, c.lastPrepared)
-	case comResetConnection, mysql.COM_CHANGE_USER:
-		c.slow.prepared, c.slow.shapes = nil, nil
-	}
-}
-
 // preparedLast gives the id of the statement that the client prepared last; 0 when that failed.
-func (s *session) preparedLast() uint32 {
+func (s *observedSession) preparedLast() uint32 {
 	if s.router != nil {
 		return s.router.prepared.last
 	}
@@ -130,7 +109,7 @@ func (s *session) preparedLast() uint32 {
 }
 
 // allConns gives the connections to servers that the session has.
-func (s *session) allConns() []*executor {
+func (s *observedSession) allConns() []*executor {
 	if s.router == nil {
 		return []*executor{s.executor}
 	}
@@ -138,7 +117,7 @@ func (s *session) allConns() []*executor {
 }
 
 // rowsRead is how many rows the servers sent for the command; those that several shards sent may be fewer for the client.
-func (s *session) rowsRead() (n uint64) {
+func (s *observedSession) rowsRead() (n uint64) {
 	if s.router == nil {
 		return s.Answer.Rows
 	}
@@ -149,7 +128,7 @@ func (s *session) rowsRead() (n uint64) {
 }
 
 // usedShards gives the shards that ran the latest statement, with a comma between them.
-func (s *session) usedShards() string {
+func (s *observedSession) usedShards() string {
 	if s.router == nil {
 		return s.keyspace.Shard
 	}
@@ -165,13 +144,13 @@ func (s *session) usedShards() string {
 }
 
 // routedKeyspace gives the name of the keyspace that the statements of a routed session are about, "" in any other.
-func (s *session) routedKeyspace() string {
+func (s *observedSession) routedKeyspace() string {
 	if s.router == nil || s.router.keyspace == nil {
 		return ""
 	}
 	return s.router.keyspace.Name
 }
 
-func (s *session) currentKeyspace() string {
+func (s *observedSession) currentKeyspace() string {
 	return cmp.Or(s.routedKeyspace(), s.keyspace.Name)
 }

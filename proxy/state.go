@@ -9,19 +9,10 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
-
-// beginAnew forgets all that was known of the session, but for state.
-func (s *session) beginAnew(state backend.State) {
-	s.values = lastValues{}
-	s.stmts, s.named, s.temporary, s.lastStmt = nil, nil, nil, 0
-	s.prepared, s.settled, s.keeps, s.lastIDLost = false, false, false, false
-	s.State = state
-}
 
 // effectOf is that of a statement in this session: only MariaDB has a USE in
 // routines and prepared statements.

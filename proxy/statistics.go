@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -29,7 +30,7 @@ type statistics struct {
 }
 
 // beginStatistics begins the count of a command that has just come.
-func (s *session) beginStatistics() {
+func (s *observedSession) beginStatistics() {
 	t := &s.statistics
 	t.began, t.kind, t.class, t.code = time.Now(), meter.None, meter.NoError, 0
 	s.Answer.Fails = 0
@@ -39,7 +40,7 @@ func (s *session) beginStatistics() {
 }
 
 // endStatistics counts a command that has been answered.
-func (s *session) endStatistics() {
+func (s *observedSession) endStatistics() {
 	t := &s.statistics
 	if t.kind == meter.None || t.stripe == nil {
 		return
@@ -51,7 +52,7 @@ func (s *session) endStatistics() {
 }
 
 // routeTaken says where the statement under way ran.
-func (s *session) routeTaken() meter.Route {
+func (s *observedSession) routeTaken() meter.Route {
 	r := s.router
 	switch {
 	case r == nil || s.statistics.kind == meter.Command || s.statistics.kind == meter.Prepare:
@@ -176,7 +177,7 @@ func (c *clientConn) countFront() {
 }
 
 // uncountBacks is uncountBack of the session and its connections, after a fault.
-func (s *session) uncountBacks() {
+func (s *observedSession) uncountBacks() {
 	if s.router != nil {
 		s.router.conns.others(s.executor, (*executor).UncountBack)
 	}
@@ -223,4 +224,41 @@ func refusalFor(code uint16) meter.Refusal {
 		return meter.RefusedLogin
 	}
 	return meter.RefusedOther
+}
+
+// routed reports whether the session is in front of sharded keyspaces.
+func (s *observedSession) routed() bool { return s.router != nil }
+
+// connecting gives the time that a connection of the session's may take to be made,
+// which a KILL ends.
+func (s *observedSession) connecting() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.settings().HandshakeTimeout)
+	r := s.router
+	if r == nil {
+		return ctx, cancel
+	}
+	r.conns.setConnecting(cancel)
+	return ctx, func() {
+		r.conns.setConnecting(nil)
+		cancel()
+	}
+}
+
+// noteStatementID notes which prepared statement a command is about.
+func (c *clientConn) noteStatementID() {
+	body := c.front.Unread()[wire.HeaderSize:]
+	c.lastCommand, c.lastPrepared, c.looked = body[0], 0, false
+	switch body[0] {
+	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_FETCH, mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET:
+		if len(body) >= statementIDEnd {
+			c.lastPrepared = binary.LittleEndian.Uint32(body[1:])
+		}
+	}
+	switch body[0] {
+	case mysql.COM_STMT_CLOSE:
+		delete(c.slow.prepared, c.lastPrepared)
+		delete(c.slow.shapes, c.lastPrepared)
+	case comResetConnection, mysql.COM_CHANGE_USER:
+		c.slow.prepared, c.slow.shapes = nil, nil
+	}
 }

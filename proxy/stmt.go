@@ -43,22 +43,6 @@ type statement struct {
 	stale  uint32          // the id at the backend that such values have to be dropped of; 0 for none
 }
 
-// prepare deals with a COM_STMT_PREPARE.
-func (s *session) prepare() error {
-	payload, size, err := s.frontPacket()
-	if err != nil {
-		return err
-	}
-	s.lastStmt = 0
-	if err := s.refuseLostID(payload[1:]); err != nil {
-		s.front.Skip(size)
-		return err
-	}
-	s.noteText(payload[1:])
-	_, err = s.preparePacket(payload, size)
-	return err
-}
-
 // preparePacket prepares the text of a COM_STMT_PREPARE that frontPacket read, and
 // answers the client. st is nil when it was not accepted.
 func (x *executor) preparePacket(payload []byte, size int) (st *statement, err error) {

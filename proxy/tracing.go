@@ -35,7 +35,7 @@ func newTracing(tracer Tracer) *tracing {
 
 // beginStatement begins the span of a command that is a statement, whose first packet has this length. What the client
 // says of its own trace is looked for in what a buffer holds.
-func (s *session) beginStatement(code byte, length int) error {
+func (s *observedSession) beginStatement(code byte, length int) error {
 	switch code {
 	case mysql.COM_QUERY, mysql.COM_STMT_PREPARE, mysql.COM_STMT_EXECUTE, comStmtBulkExecute:
 	default:
@@ -63,7 +63,7 @@ func (s *session) beginStatement(code byte, length int) error {
 }
 
 // statementOf gives the text of a command, as far as it has one and payload goes, and the statement's kind.
-func (s *session) statementOf(code byte, payload []byte) (sql []byte, kind meter.Kind) {
+func (s *observedSession) statementOf(code byte, payload []byte) (sql []byte, kind meter.Kind) {
 	switch code {
 	case mysql.COM_QUERY:
 		if begin := s.TextBegin(payload); begin > 0 {
@@ -77,7 +77,7 @@ func (s *session) statementOf(code byte, payload []byte) (sql []byte, kind meter
 }
 
 // preparedKind gives the kind of the statement that a command executes.
-func (s *session) preparedKind(payload []byte) meter.Kind {
+func (s *observedSession) preparedKind(payload []byte) meter.Kind {
 	const head = 5 // the command and the id
 	if len(payload) < head {
 		return meter.Other
@@ -97,7 +97,7 @@ func (s *session) preparedKind(payload []byte) meter.Kind {
 
 // statementAttrs is what is told of a statement that has ended, but for its error. The names are those of OpenTelemetry's
 // semantic conventions for databases, as far as these have one.
-func (s *session) statementAttrs() []slog.Attr {
+func (s *observedSession) statementAttrs() []slog.Attr {
 	t := s.trace
 	attrs := append(make([]slog.Attr, 0, 11), slog.String("db.system.name", "mysql"), slog.String("db.namespace", t.keyspace),
 		slog.String("user.name", s.user), slog.String("seqgate.statement.kind", s.statistics.kind.String()))
@@ -148,7 +148,7 @@ func spanName(operation, target string) string {
 }
 
 // endStatement ends the statement's span, and those of calls that an error has cut.
-func (s *session) endStatement(err error) {
+func (s *observedSession) endStatement(err error) {
 	t := s.trace
 	if t.end != nil {
 		s.endCalls(err)
@@ -162,7 +162,7 @@ func (s *session) endStatement(err error) {
 }
 
 // toldCode is the number of the error that the client was told; 0 for none.
-func (s *session) toldCode() uint16 {
+func (s *observedSession) toldCode() uint16 {
 	if s.router == nil && s.Answer.Fails > 0 {
 		return s.Answer.Code
 	}
@@ -170,7 +170,7 @@ func (s *session) toldCode() uint16 {
 }
 
 // toldRows is how many rows the client was told, as far as servers sent them.
-func (s *session) toldRows() uint64 {
+func (s *observedSession) toldRows() uint64 {
 	switch r := s.router; {
 	case r == nil:
 		return s.Answer.Rows
@@ -182,7 +182,7 @@ func (s *session) toldRows() uint64 {
 }
 
 // endCalls ends the calls of all connections that have not come to their ends.
-func (s *session) endCalls(err error) {
+func (s *observedSession) endCalls(err error) {
 	for _, conn := range s.allConns() {
 		if conn.Call.End != nil {
 			conn.EndCall(err)
