@@ -20,7 +20,8 @@ var otherPrograms = map[string]func(t *testing.T, args []string) string{
 	"scripts": nil, // see wrongCall
 	"cp":      func(_ *testing.T, args []string) string { return wrongPath(args[0]) },
 	"mariadb": nil, "mariadb-dump": nil, "grep": nil, "sed": nil, "curl": nil, "apt-get": nil, "editor": nil, "install": nil,
-	"dpkg": nil, "systemctl": nil, "docker": nil, "kubectl": nil, "man": nil, "openssl": nil, "mysql": nil, "export": nil,
+	"dpkg": nil, "systemctl": nil, "docker": nil, "kubectl": nil, "man": nil, "openssl": nil, "mysql": nil, "export": nil, "dnf": nil,
+	"helm": func(_ *testing.T, args []string) string { return wrongPath(args[2]) }, // install NAME CHART
 }
 
 // Every command of the docs has flags and arguments that the program takes: it is asked for its help with them. Commands
