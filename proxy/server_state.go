@@ -71,9 +71,9 @@ func (c *serverState) pool() *backend.Pool { return c.srv.pools[c.keyspace] }
 
 // adopt goes over to another backend connection, which was made with a login.
 func (c *serverState) adopt(back *backend.Conn, login backend.Login) {
-	c.Session.Adopt(back)
 	c.login = login
-	c.noteAccount()
+	c.noteAccount() // before others see the thread that is this account's
+	c.Session.Adopt(back)
 }
 
 // spanContext is what is done for the statement under way is done in.
