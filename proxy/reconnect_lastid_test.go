@@ -65,7 +65,10 @@ func TestLastIDAfterLoss(t *testing.T) {
 					case errno(err) != 1158:
 						t.Error(err)
 					}
-					if got := value[int64](t, c, "SELECT LAST_INSERT_ID()"); look.stmt == "" && got != want {
+					if look.stmt != "" {
+						continue // it may have set another one; and a CALL that is cut ends the session
+					}
+					if got := value[int64](t, c, "SELECT LAST_INSERT_ID()"); got != want {
 						t.Errorf("then: got %d, want %d", got, want)
 					}
 				}
