@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
@@ -28,42 +27,6 @@ func hasDuality(version string) bool {
 	major, err := strconv.Atoi(first)
 	minor, minorErr := strconv.Atoi(second)
 	return err != nil || minorErr != nil || major > 9 || major == 9 && minor >= 4
-}
-
-// refuseDuality refuses a text that may update a JSON duality view of a sequenced table: one that names the view, and the
-// column that all of them have. An UPDATE of several tables cannot be one.
-func (f *statementReader) refuseDuality(sql []byte) error {
-	if f.MariaDB || !mentionsAll(sql, "update", catalog.DualityColumn) {
-		return nil
-	}
-	views, err := f.dualityUpdates()
-	if err != nil {
-		return err
-	}
-	for _, v := range views {
-		if mayName(sql, v.Name) {
-			return catalog.Unsupported("an UPDATE that may be of the JSON duality view '"+v.Name+"', which inserts rows", v.Table, "insert into the table itself")
-		}
-	}
-	return nil
-}
-
-// mentionsAll reports whether each of these words stands in a text.
-func mentionsAll(sql []byte, words ...string) bool {
-	for _, word := range words {
-		if !parser.ContainsWord(sql, word) {
-			return false
-		}
-	}
-	return true
-}
-
-// mayName reports whether a name may stand in a text, whatever the text's character set.
-func mayName(sql []byte, name string) bool {
-	if !backend.IsPlainName(name) || strings.Contains(name, "`") {
-		return !parser.IsASCII(sql) || strings.Contains(string(sql), "``")
-	}
-	return parser.ContainsWord(sql, name)
 }
 
 // updatesUnread reports whether an UPDATE may go to the server before all of it is there.

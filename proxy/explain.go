@@ -93,31 +93,31 @@ func (x *textRunner) explain(sql []byte) (e explanation, err error) {
 		return e, e.refusal(err)
 	}
 	switch p.kind {
-	case planPass:
+	case plan.Pass:
 		e.add("plan", "relay")
 		e.text(x.keyspace, sql)
-	case planReport:
+	case plan.Report:
 		e.add("plan", "relay")
 		e.binding(&p.fill)
 		e.ownIDs(&p.fill)
 		e.text(x.keyspace, sql)
-	case planFill:
+	case plan.Filled:
 		e.add("plan", "fill")
 		e.binding(&p.fill)
 		e.ids(&p.fill)
 		e.text(x.keyspace, x.explainFilled(sql, &p.fill))
-	case planQuery:
+	case plan.Query:
 		e.add("plan", "fill from query")
 		e.binding(&p.fill)
 		e.add("ids", "the server counts the query's rows, which are then numbered from the first id of a block on")
 		e.text(x.keyspace, sql)
-	case planTicket:
+	case plan.Ticket:
 		e.add("plan", "ticket")
 		e.binding(&p.fill)
 		e.add("ids", "1; the server's table stays as it is")
-	case planNext:
+	case plan.Next:
 		return x.explainNext(&p.next)
-	case planCommand:
+	case plan.Command:
 		e.add("plan", "command")
 		e.add("command", "%s", p.what)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/route"
 )
 
@@ -133,7 +134,7 @@ func (e *explanation) plan(p *route.Plan, shards int) {
 // explain shows an INSERT or REPLACE whose rows say where it goes.
 func (in *shardedInsert) explain(e *explanation) {
 	switch in.kind {
-	case planFill:
+	case plan.Filled:
 		e.add("plan", "fill, divide by rows")
 		e.binding(&in.fill)
 		e.ids(&in.fill)
@@ -194,7 +195,7 @@ func (in *shardedInsert) anyRow(of func(row int) bool) bool {
 // explainRows gives the statement with the rows that of reports true for.
 func (in *shardedInsert) explainRows(of func(row int) bool) string {
 	edits := parser.RowEdits{Database: in.keyspace.Shards[0].Database, Rows: of}
-	if in.kind == planFill {
+	if in.kind == plan.Filled {
 		edits.FillOptions, edits.Column = in.r.s.fillOptions(&in.fill), in.binding.Column
 		numbers, first := in.numberIDs(), -1 // the row that gets the first id of its text
 		edits.Value = func(dst []byte, row int) ([]byte, bool) {
@@ -246,7 +247,7 @@ func (r *statementRouter) explainPrepared(sql []byte, m parser.Mode) (e explanat
 	default:
 		e.add("plan", "as text, with the values of each execution")
 		if kind := parser.Sniff(sql); kind == parser.Insert || kind == parser.Replace {
-			e.add("table", "%s", r.s.insert.Table)
+			e.add("table", "%s", r.s.planner.Stmt.Table)
 		}
 	}
 	return e, nil

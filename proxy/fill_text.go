@@ -13,19 +13,19 @@ import (
 // gets but its ids.
 func (f *insertWriter) compose(p *textPlan, attributes, sql []byte) (err error) {
 	switch {
-	case p.kind == planFill && isLong(sql) && p.fill.Open > 0:
+	case p.kind == plan.Filled && isLong(sql) && p.fill.Open > 0:
 		p.attributes, p.long = attributes, sql
 		err = f.takeOpen(&p.fill)
-	case p.kind == planFill:
+	case p.kind == plan.Filled:
 		f.scratch = append(f.packetBuffer(), attributes...)
 		f.scratch, err = f.fillText(f.scratch, sql, &p.fill)
 		if n := len(f.scratch); err == nil && len(sql) <= maxKeptText { // behind the command, until another one is built
 			f.scratch = append(f.scratch, sql...)
 			f.scratch, p.quoted = f.scratch[:n], f.scratch[n:]
 		}
-	case p.kind == planCommand:
+	case p.kind == plan.Command:
 		p.attributes = slices.Clone(attributes)
-	case p.kind == planQuery:
+	case p.kind == plan.Query:
 		// attributes begin with the command's own byte
 		p.query = &insertQuery{sql: bytes.Clone(sql), attributes: bytes.Clone(attributes[1:]), fill: p.fill}
 	}
@@ -40,7 +40,7 @@ func (f *insertWriter) sendComposed(p *textPlan) error {
 	return f.SendPacket(f.scratch)
 }
 
-// fillText takes ids for the statement in s.insert and appends its text, filled,
+// fillText takes ids for the statement in s.planner.Stmt and appends its text, filled,
 // to dst.
 func (f *insertWriter) fillText(dst, sql []byte, p *plan.Fill) ([]byte, error) {
 	if err := f.takeOpen(p); err != nil {
@@ -48,7 +48,7 @@ func (f *insertWriter) fillText(dst, sql []byte, p *plan.Fill) ([]byte, error) {
 	}
 	f.idsAt = f.idsAt[:0]
 	p.Sent = plan.SentText
-	return f.insert.AppendFilled(dst, sql, p.Binding.Column, f.fillValues(sql, p), f.fillOptions(p)), nil
+	return f.planner.Stmt.AppendFilled(dst, sql, p.Binding.Column, f.fillValues(sql, p), f.fillOptions(p)), nil
 }
 
 // fillValues gives the ids that were taken, row by row.

@@ -19,5 +19,5 @@ type insertWriter struct{ idTaker }
 // queryFiller fills INSERT ... SELECT.
 type queryFiller struct{ insertWriter }
 
-// insertPlanner plans INSERTs, LOAD DATA and those into ticket tables.
+// insertPlanner has INSERTs and LOAD DATA planned: it fetches what plans lack.
 type insertPlanner struct{ queryFiller }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -47,7 +48,7 @@ func BenchmarkPlanGenerated(b *testing.B) {
 					if err == nil {
 						err = s.compose(&p, nil, text)
 					}
-					if err != nil || p.kind != planFill {
+					if err != nil || p.kind != plan.Filled {
 						b.Fatal(p.kind, err)
 					}
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 )
@@ -67,7 +68,7 @@ func BenchmarkPlanInsert(b *testing.B) {
 				if err == nil {
 					err = s.compose(&p, nil, test.sql)
 				}
-				if err != nil || p.kind != planFill {
+				if err != nil || p.kind != plan.Filled {
 					b.Fatal(p.kind, err)
 				}
 			}

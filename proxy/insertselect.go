@@ -37,32 +37,6 @@ type insertQuery struct {
 // in between.
 const queryAttempts = 5
 
-// planQuery judges the INSERT ... SELECT that is read into s.insert.
-func (f *queryFiller) planQuery(p textPlan, b *catalog.Binding, prepared bool) (textPlan, error) {
-	if b.Key.Name != "" {
-		return p, catalog.Unsupported("INSERT ... SELECT with a keyed sequence", b.Table, "read the rows, then INSERT ... VALUES")
-	}
-	if b.Form != 0 {
-		return p, catalog.Unsupported("INSERT ... SELECT with a generator of ids that are no numbers", b.Table, "give the ids in the query (UUID()), or read the rows, then INSERT ... VALUES")
-	}
-	err := f.insert.BindQuery(b.Column, b.Columns, f.srv.queryNames)
-	switch {
-	case errors.Is(err, parser.ErrServerRefuses):
-		return p, nil
-	case err != nil:
-		return p, refuseForm(err, b.Table)
-	case f.insert.Params > 0 && !prepared:
-		return p, nil // a ? in a text: the server's own syntax error
-	}
-	if f.insert.Returning {
-		return p, catalog.Unsupported("INSERT ... SELECT ... RETURNING", b.Table, "leave RETURNING out, and read the rows from LAST_INSERT_ID() on")
-	}
-	p.kind, p.effect = planQuery, 0
-	p.fill = plan.Fill{Binding: b, Wrap: !f.insert.UsesLastInsertID, Ignore: f.insert.Ignore, Upsert: f.insert.OnDuplicate, Replace: f.insert.Replace,
-		FoundRows: f.Has(mysql.CLIENT_FOUND_ROWS), FromQuery: true}
-	return p, nil
-}
-
 // insertFromQuery runs the statement and answers it.
 func (x *insertRunner) insertFromQuery(q *insertQuery, t catalog.TableName) error {
 	if q.fill.Upsert {
@@ -88,7 +62,7 @@ func (x *insertRunner) insertFromQuery(q *insertQuery, t catalog.TableName) erro
 		if isInexact(err) {
 			return catalog.Unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.Binding.Column+"'", q.fill.Binding.Table, "CAST it AS DECIMAL")
 		}
-		if !q.fill.Binding.Transactional && x.insert.HasOwn() {
+		if !q.fill.Binding.Transactional && x.planner.Stmt.HasOwn() {
 			return mysql.NewError(mysql.ER_CHECKREAD, fmt.Sprintf(
 				"more rows came than were counted while INSERT ... SELECT filled table '%s', whose engine cannot undo the rows that it has got; look at them before you repeat the statement", q.fill.Binding.Table))
 		}
@@ -122,7 +96,7 @@ func (f *queryFiller) countQuery(q *insertQuery, attempt int64) error {
 		p.Reach = queryReach
 		p.Open += p.Open/8*attempt*attempt + 64*attempt
 	}
-	if f.insert.HasOwn() {
+	if f.planner.Stmt.HasOwn() {
 		if err := f.askOwn(q); err != nil {
 			return err
 		}
@@ -157,8 +131,8 @@ func (f *queryFiller) askQuery(q *insertQuery, ask parser.QueryQuestion) (uint64
 			return 0, err
 		}
 	}
-	text := f.insert.AppendQueryCount(nil, q.sql, ask, f.negativeOpen(&q.fill))
-	inQuery := slices.Concat(q.params[:min(len(q.params), f.insert.QueryParams())], q.params[q.own:])
+	text := f.planner.Stmt.AppendQueryCount(nil, q.sql, ask, f.negativeOpen(&q.fill))
+	inQuery := slices.Concat(q.params[:min(len(q.params), f.planner.Stmt.QueryParams())], q.params[q.own:])
 	ok, err := f.runQuery(q.prepared, text, []byte(f.NoAttributes()), inQuery)
 	if err != nil {
 		return 0, err
@@ -181,7 +155,7 @@ func (f *queryFiller) fillQuery(q *insertQuery) (wire.OK, error) {
 		}
 	}
 	plain := !p.Binding.AutoIncrement
-	text := f.insert.AppendQueryFilled(nil, q.sql, parser.QueryFill{
+	text := f.planner.Stmt.AppendQueryFilled(nil, q.sql, parser.QueryFill{
 		First: p.First, Block: p.Open, Step: p.Stride(), Lowest: p.Lowest, Highest: p.Highest, Among: p.TakesAmong(),
 		Wrap: p.Wrap, WrapOwn: p.Wrap && p.Open == 0 && plain,
 		CountFirst: !p.Binding.Transactional, NegativeOpen: f.negativeOpen(p),
@@ -350,7 +324,7 @@ func (x *insertRunner) executeQuery(st *statement, payload []byte, size int) err
 	return x.insertFromQuery(&q, catalog.TableName{Schema: st.schema, Table: st.table})
 }
 
-// planExecution reads what an execution needs into q and s.insert.
+// planExecution reads what an execution needs into q and s.planner.Stmt.
 func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuery) (err error) {
 	b := st.fill.Binding
 	switch {
@@ -367,18 +341,19 @@ func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuer
 		p.Value = bytes.Clone(p.Value) // the packet is gone when it is sent
 		q.params = append(q.params, p)
 	}
-	if err := f.insert.ParseQuery(st.query, b.Mode(f.State.Mode)); err != nil {
-		return refuseForm(err, b.Table)
+	if err := f.planner.Stmt.ParseQuery(st.query, b.Mode(f.State.Mode)); err != nil {
+		return plan.RefuseForm(err, b.Table)
 	}
-	p, err := f.planQuery(textPlan{}, b, true)
-	if err == nil && p.kind != planQuery {
+	p, err := f.planner.Query(0, b, true)
+	if err == nil && p.Kind != plan.Query {
 		err = mysql.NewDefaultError(mysql.ER_NEED_REPREPARE)
 	}
-	q.fill = p.fill
+	q.fill = p.Fill
+	q.fill.FoundRows = f.Has(mysql.CLIENT_FOUND_ROWS)
 	return err
 }
 
-// explainFilled gives the text that the server would get of the statement in x.insert.
+// explainFilled gives the text that the server would get of the statement in x.planner.Stmt.
 func (f *queryFiller) explainFilled(sql []byte, p *plan.Fill) []byte {
 	n, wrap := 0, p.Wrap
 	value := func(dst []byte, row int) ([]byte, bool) {
@@ -390,5 +365,5 @@ func (f *queryFiller) explainFilled(sql []byte, p *plan.Fill) []byte {
 		wrap = false
 		return dst, true
 	}
-	return f.insert.AppendFilled(nil, sql, p.Binding.Column, value, f.fillOptions(p))
+	return f.planner.Stmt.AppendFilled(nil, sql, p.Binding.Column, value, f.fillOptions(p))
 }

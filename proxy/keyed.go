@@ -13,15 +13,6 @@ import (
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
-// planKeys reads the key of each row of the INSERT in s.insert. It comes before
-// the statement's slots are read.
-func (f *idTaker) planKeys(sql []byte, b *catalog.Binding) ([]parser.Key, error) {
-	if b.Key.Name == "" {
-		return nil, nil
-	}
-	return f.insert.Keys(nil, sql, b.Key.Name, b.Columns)
-}
-
 // openKeys gives the keys of those rows whose ids are open. params are those of
 // an execution; nil for a text.
 func (f *idTaker) openKeys(b *catalog.Binding, keys []parser.Key, open func(row int) bool, params []wire.Param) ([][]byte, error) {

@@ -30,41 +30,13 @@ type idBlock struct{ first, count int64 }
 // that went in. Blocks that follow each other are one.
 const maxBlocks = 4096
 
-// loadAdvice tells what to write instead of a LOAD DATA that is refused.
-const loadAdvice = "use LOAD DATA LOCAL INFILE of a file in utf8mb4 or a single-byte character set, with terminated fields and without the id in SET, or INSERT ... VALUES"
-
-// planLoad judges a LOAD DATA or LOAD XML. One that cannot be read is refused when
-// any table that it may write to has a sequence.
+// planLoad plans a LOAD DATA or LOAD XML.
 func (x *insertRunner) planLoad(p textPlan, sql []byte) (textPlan, error) {
-	if !x.State.EnvironmentKnown && x.writesElsewhere(sql, false) {
-		return p, nil
-	}
-	if err := x.Know(); err != nil {
+	l, err := x.loadInto(sql)
+	if l == nil || err != nil {
 		return p, err
 	}
-	stmt, err := parser.ParseLoad(sql, x.State.Mode)
-	var form *parser.UnsupportedError
-	switch {
-	case errors.As(err, &form):
-		b, lookupErr := x.binding(form.Schema, form.Table)
-		if b == nil || lookupErr != nil {
-			return p, lookupErr
-		}
-		return p, catalog.Unsupported(form.Form, b.Table, loadAdvice)
-	case errors.Is(err, parser.ErrServerRefuses):
-		return p, nil
-	case err != nil:
-		return p, x.refuseWrites("LOAD DATA or LOAD XML", sql)
-	}
-	b, err := x.binding(stmt.Schema, stmt.Table)
-	if b == nil || err != nil {
-		return p, err
-	}
-	l, err := x.newLoad(stmt, b)
-	if err != nil {
-		return p, err
-	}
-	text := stmt.AppendFilled(nil, sql)
+	text := l.Stmt.AppendFilled(nil, sql)
 	p.command("LOAD DATA")
 	p.effect = plan.MayLook
 	p.run = func(attributes []byte) error {
@@ -72,42 +44,18 @@ func (x *insertRunner) planLoad(p textPlan, sql []byte) (textPlan, error) {
 		if err := x.SendPacket(x.scratch); err != nil {
 			return err
 		}
-		return x.load(l)
+		return x.load(&loadPlan{stmt: l.Stmt, file: l.File, fill: plan.Fill{Binding: l.Binding}})
 	}
 	return p, nil
 }
 
-// newLoad plans the loading of a file into a table.
-func (f *insertPlanner) newLoad(stmt *parser.LoadStmt, b *catalog.Binding) (*loadPlan, error) {
-	if b.Ticket {
-		return nil, catalog.Unsupported("LOAD DATA", b.Table, ticketAdvice)
+func (f *insertPlanner) loadInto(sql []byte) (*plan.Load, error) {
+	for f.startPlan(); ; {
+		l, err := f.planner.Load(sql)
+		if again, err := f.fetchMissing(err); !again {
+			return l, err
+		}
 	}
-	if b.Key.Name != "" {
-		return nil, catalog.Unsupported("LOAD DATA with a keyed sequence", b.Table, "use INSERT ... VALUES")
-	}
-	if b.Form != 0 {
-		return nil, catalog.Unsupported("LOAD DATA with a generator of ids that are no numbers", b.Table, "write the ids into the file, or use INSERT ... VALUES")
-	}
-	err := stmt.Bind(b.Column, b.Columns)
-	l := &loadPlan{stmt: stmt, fill: plan.Fill{Binding: b}}
-	if err == nil {
-		err = f.KnowLastID()
-	}
-	if err == nil && f.State.IDs.Forced != 0 {
-		return nil, catalog.Unsupported("LOAD DATA after SET insert_id", b.Table, "write the ids into the file, or SET insert_id = 0")
-	}
-	charset := stmt.Charset
-	if err == nil && charset == "" {
-		charset, err = f.DatabaseCharset()
-	}
-	if err == nil {
-		l.file, err = stmt.Splitter(charset, f.State.Mode)
-	}
-	var form *parser.UnsupportedError
-	if errors.As(err, &form) {
-		err = catalog.Unsupported(form.Form, b.Table, loadAdvice)
-	}
-	return l, err
 }
 
 // load has the server load the client's file, for which the statement was sent,

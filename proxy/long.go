@@ -29,5 +29,5 @@ func (s *insertWriter) eachPart(p *plan.Fill, sql []byte, f func(part []byte)) {
 		f(dst)
 		return dst[:0]
 	}
-	f(s.insert.AppendFilled(nil, sql, p.Binding.Column, s.fillValues(sql, p), o))
+	f(s.planner.Stmt.AppendFilled(nil, sql, p.Binding.Column, s.fillValues(sql, p), o))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -59,7 +60,7 @@ func (x *valueRunner) planNext(p textPlan, sql []byte) (textPlan, error) {
 	if syntax != nil {
 		return p, syntax
 	}
-	p.kind, p.effect = planNext, 0
+	p.kind, p.effect = plan.Next, 0
 	p.next = nextPlan{name: name, count: stmt.N, param: stmt.Param, keyed: stmt.HasKey, key: stmt.Key, keyParam: stmt.KeyParam}
 	return p, nil
 }

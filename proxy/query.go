@@ -63,7 +63,7 @@ func (x *textRunner) queryOne(payload []byte, begin, size int) error {
 	if err == nil {
 		err = x.before(p.effect)
 	}
-	if err == nil && (p.kind == planPass || p.kind == planReport) {
+	if err == nil && (p.kind == plan.Pass || p.kind == plan.Report) {
 		err = x.sendResolved(payload, size, resolved)
 	}
 	x.front.Skip(size)
@@ -77,24 +77,24 @@ func (x *textRunner) queryOne(payload []byte, begin, size int) error {
 // with: a composed one stands in s.scratch, a passed one was sent.
 func (x *textRunner) finish(p *textPlan) (err error) {
 	switch p.kind {
-	case planFill:
+	case plan.Filled:
 		if err = x.sendComposed(p); err == nil {
 			err = x.syntaxError(x.settleText(&p.fill), p.quoted)
 		}
-	case planCommand:
+	case plan.Command:
 		err = p.run(p.attributes)
-	case planQuery:
-		err = x.insertFromQuery(p.query, catalog.TableName{Schema: x.insertSchema(), Table: x.insert.Table})
-	case planNext:
+	case plan.Query:
+		err = x.insertFromQuery(p.query, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
+	case plan.Next:
 		if p.next.params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
 		}
 		return x.answerNext(p.next, false)
-	case planReport:
-		err = x.settleExplicit(&p.fill, catalog.TableName{Schema: x.insertSchema(), Table: x.insert.Table})
-	case planTicket:
+	case plan.Report:
+		err = x.settleExplicit(&p.fill, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
+	case plan.Ticket:
 		err = x.answerTicket(&p.fill)
-	case planPass:
+	case plan.Pass:
 		err = x.relayResult()
 	}
 	x.after(p.effect)
@@ -104,28 +104,15 @@ func (x *textRunner) finish(p *textPlan) (err error) {
 	return err
 }
 
-// planKind is what becomes of a statement.
-type planKind uint8
-
-const (
-	planPass    planKind = iota // it goes to the server as it came
-	planReport                  // so too; its OK packet is read for the ids that it brought along
-	planFill                    // its ids are filled in
-	planNext                    // it is answered from a sequence
-	planTicket                  // it asks a ticket table for an id
-	planCommand                 // seqgate runs it: its run says how
-	planQuery                   // its rows come from a query, whose ids are counted first
-)
-
 // plan is what becomes of one statement, and what that does to the session.
 type textPlan struct {
-	kind     planKind
+	kind     plan.Kind
 	effect   plan.Effect
 	database string // the default one when it has succeeded; "" for no change, or one that is not known
 	fill     plan.Fill
 	query    *insertQuery
 	next     nextPlan
-	// run runs a planCommand, with what stands before the text of a COM_QUERY, and answers the client.
+	// run runs a plan.Command, with what stands before the text of a COM_QUERY, and answers the client.
 	run        func(attributes []byte) error
 	what       string // such a command does, in a word or two
 	attributes []byte
@@ -134,7 +121,7 @@ type textPlan struct {
 }
 
 // command makes it the plan of a command, whose run is to be set.
-func (p *textPlan) command(what string) { p.kind, p.what = planCommand, what }
+func (p *textPlan) command(what string) { p.kind, p.what = plan.Command, what }
 
 // plan judges one statement, and runs nothing of it. Errors are for the client; nothing was sent then.
 func (x *textRunner) plan(sql []byte) (textPlan, error) {
@@ -155,7 +142,7 @@ func (x *textRunner) plan(sql []byte) (textPlan, error) {
 	case parser.Update, parser.With:
 		return p, x.refuseDuality(sql)
 	case parser.Insert, parser.Replace:
-		return x.planTicket(x.planInsert(p, sql, false))
+		return x.planInsert(p, sql, false)
 	case parser.Select:
 		if x.asksLastID(sql) {
 			return x.planLastID(p, sql), nil
@@ -234,7 +221,7 @@ func (x *textRunner) queryPlain(attributes, sql []byte) error {
 	if err := x.compose(&p, attributes, sql); err != nil {
 		return err
 	}
-	if p.kind == planPass || p.kind == planReport {
+	if p.kind == plan.Pass || p.kind == plan.Report {
 		x.out.composed = true
 		if err := x.sendPart(attributes, sql); err != nil {
 			return err

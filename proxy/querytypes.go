@@ -59,7 +59,7 @@ func parseDefinition(b []byte, extended bool) (c queryColumn, ok bool) {
 
 // describeQuery has the server tell the columns of the client's query.
 func (f *queryFiller) describeQuery(q *insertQuery) ([]queryColumn, error) {
-	if err := f.Send(append([]byte{mysql.COM_STMT_PREPARE}, f.insert.Query(q.sql)...)); err != nil {
+	if err := f.Send(append([]byte{mysql.COM_STMT_PREPARE}, f.planner.Stmt.Query(q.sql)...)); err != nil {
 		return nil, err
 	}
 	var id uint32
@@ -110,7 +110,7 @@ func (s *queryFiller) each(as wire.Shape, f func(payload []byte)) error {
 // checkQueryTypes refuses a query of which a value would change, by the types of
 // its columns.
 func (f *queryFiller) checkQueryTypes(q *insertQuery) error {
-	if !f.insert.HasOwn() && (f.MariaDB && f.insert.IsUnion() || !f.MariaDB && !f.insert.Averages() && !f.insert.ReadsVariables()) {
+	if !f.planner.Stmt.HasOwn() && (f.MariaDB && f.planner.Stmt.IsUnion() || !f.MariaDB && !f.planner.Stmt.Averages() && !f.planner.Stmt.ReadsVariables()) {
 		return nil
 	}
 	columns, err := f.describeQuery(q)
@@ -118,7 +118,7 @@ func (f *queryFiller) checkQueryTypes(q *insertQuery) error {
 		return f.queryError(q, err)
 	}
 	table := q.fill.Binding.Table
-	if i := f.insert.OwnIndex(); i >= 0 && i < len(columns) {
+	if i := f.planner.Stmt.OwnIndex(); i >= 0 && i < len(columns) {
 		if name := columns[i].notNumeric(); name != "" {
 			return catalog.Unsupported("INSERT ... SELECT with "+name+" as the value of '"+q.fill.Binding.Column+"'", table, "CAST it to an integer")
 		}
@@ -147,13 +147,13 @@ func (f *queryFiller) losesDigits(c queryColumn) bool {
 	case !c.computed, isCast(c.name):
 		return false
 	case !f.MariaDB:
-		return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (f.insert.Averages() || f.insert.ReadsVariables())
-	case f.insert.IsUnion():
+		return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (f.planner.Stmt.Averages() || f.planner.Stmt.ReadsVariables())
+	case f.planner.Stmt.IsUnion():
 		return false // which a native INSERT keeps so, too
 	case c.typ == mysql.MYSQL_TYPE_FLOAT, c.typ == mysql.MYSQL_TYPE_DOUBLE:
 		return c.decimals > 0 && c.decimals < notFixed // a number with a parameter in it has 0, whatever is bound
 	}
-	return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (f.insert.Divides() || f.insert.Averages() || f.insert.ReadsVariables())
+	return c.typ == mysql.MYSQL_TYPE_NEWDECIMAL && (f.planner.Stmt.Divides() || f.planner.Stmt.Averages() || f.planner.Stmt.ReadsVariables())
 }
 
 // isCast reports whether an expression, by whose text the server names its column, is
@@ -181,10 +181,10 @@ func isCast(name string) bool {
 // before they are numbered.
 func (s *queryFiller) keepsRows(q *insertQuery) (kept bool, err error) {
 	f := parser.QueryFill{First: 1, Block: 1, CountFirst: !q.fill.Binding.Transactional}
-	if !s.insert.Merges(f) {
+	if !s.planner.Stmt.Merges(f) {
 		return true, nil
 	}
-	text := s.insert.AppendQueryFilled([]byte("EXPLAIN "), q.sql, f)
+	text := s.planner.Stmt.AppendQueryFilled([]byte("EXPLAIN "), q.sql, f)
 	look := func(payload []byte) { kept = kept || bytes.Contains(payload, []byte("<derived")) }
 	if !q.prepared {
 		if err := s.Send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(s.NoAttributes()), text)); err != nil {
@@ -235,7 +235,7 @@ func (c queryColumn) notNumeric() string {
 func (f *queryFiller) checkQueryParams(q *insertQuery) error {
 	const longest = 65535
 	unicode := strings.HasPrefix(f.State.Mode.Charset.String(), "utf8")
-	for i := range q.params[:min(len(q.params), f.insert.QueryParams())] {
+	for i := range q.params[:min(len(q.params), f.planner.Stmt.QueryParams())] {
 		p := &q.params[i]
 		if p.Null || !p.IsText() {
 			continue

@@ -1,103 +1,76 @@
 package proxy
 
-import (
-	"errors"
+import "github.com/seqgate/seqgate/proxy/catalog"
 
-	"github.com/go-mysql-org/go-mysql/mysql"
+// What plans refuse of statements that write rows past seqgate: see [plan.Planner].
 
-	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/proxy/wire"
-)
-
-// refuseWrites refuses a statement that writes to a sequenced table in a form
-// that cannot be filled.
-func (f *statementReader) refuseWrites(form string, sql []byte) error {
-	if !f.State.EnvironmentKnown && f.writesElsewhere(sql, false) {
-		return nil
-	}
-	if err := f.Know(); err != nil {
-		return err
-	}
-	tables, ok := parser.Writes(nil, sql, f.State.Mode)
-	if !ok {
-		return errNotRead
-	}
-	for _, table := range tables {
-		b, err := f.binding(table.Schema, table.Name)
-		if err != nil {
+// refuseDynamicSQL refuses a statement that writes to a sequenced table in a form that cannot be filled, also by another one
+// that it may make of literals.
+func (f *statementReader) refuseDynamicSQL(form string, sql []byte) error {
+	for f.startPlan(); ; {
+		again, err := f.fetchMissing(f.planner.RefuseDynamicSQL(form, sql))
+		if mustChangePassword(err) {
+			return nil // the server itself prepares nothing but the new password
+		}
+		if !again {
 			return err
 		}
-		if b != nil {
-			return catalog.Unsupported(form, b.Table, "use INSERT or REPLACE ... VALUES or SET, each as a statement of its own")
-		}
 	}
-	return nil
 }
 
-// errNotRead is for a statement of which it cannot be told what it writes to.
-var errNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
-	"seqgate cannot read where this statement writes to; write it without version comments, and the text of a PREPARE as a plain string")
-
-// refuseDynamicSQL is refuseWrites for a statement that may make another one of
-// literals, which have to be plain.
-func (f *statementReader) refuseDynamicSQL(form string, sql []byte) error {
-	if !parser.MayPrepare(sql) {
-		return f.refuseWrites(form, sql)
-	}
-	if !f.State.EnvironmentKnown && f.writesElsewhere(sql, false) && f.preparesElsewhere(sql) {
-		return nil
-	}
-	err := f.Know()
-	var refused *wire.ServerError
-	if errors.As(err, &refused) && refused.Code() == mysql.ER_MUST_CHANGE_PASSWORD {
-		return nil // the server itself prepares nothing but the new password
-	}
-	if err != nil {
-		return err
-	}
-	text, ok := parser.Literals(sql, f.State.Mode)
-	if !ok {
-		return errNotRead
-	}
-	if err := f.refuseWrites(form, text); err != nil {
-		return err
-	}
-	return f.refuseWrites(form, sql)
-}
-
-// refuseBehindRoutines refuses a text of stored programs, whose bodies are the
-// server's own, and of statements behind them that may write to a sequenced table.
+// refuseBehindRoutines refuses a text of stored programs, and of statements behind them that may write to a sequenced table.
 func (f *statementReader) refuseBehindRoutines(sql []byte) error {
-	if err := f.Know(); err != nil {
-		return err
-	}
-	rest, ok := sql, true
-	for err := error(parser.ErrCompound); ok && errors.Is(err, parser.ErrCompound) && parser.Sniff(rest) == parser.DDL; {
-		if rest, ok = parser.Behind(rest, f.State.Mode); ok && len(rest) > 0 {
-			_, err = parser.Split(nil, rest, f.State.Mode)
+	for f.startPlan(); ; {
+		if again, err := f.fetchMissing(f.planner.RefuseBehindRoutines(sql)); !again {
+			return err
 		}
 	}
-	switch {
-	case !ok:
-		rest = sql
-	case !mayNeedSeqgate(rest):
-		return nil
-	case changesWhatFollows(rest):
-		return errNotRead
-	}
-	return f.refuseBeside(rest)
 }
 
-// refuseBeside refuses a text with a compound statement, within or behind which a
-// row may be written to a sequenced table, or to one that a USE in it decides.
+// refuseBeside refuses a text with a compound statement that may write to a sequenced table.
 func (f *statementReader) refuseBeside(sql []byte) error {
-	hidden, err := f.hidesDatabase(sql)
-	if err != nil {
-		return err
+	for f.startPlan(); ; {
+		if again, err := f.fetchMissing(f.planner.RefuseBeside(sql)); !again {
+			return err
+		}
 	}
-	if hidden {
-		return errNotRead
+}
+
+// refuseDuality refuses a text that may update a JSON duality view of a sequenced table.
+func (f *statementReader) refuseDuality(sql []byte) error {
+	for f.startPlan(); ; {
+		if again, err := f.fetchMissing(f.planner.RefuseDuality(sql)); !again {
+			return err
+		}
 	}
-	return f.refuseDynamicSQL("an INSERT beside a compound statement in one text", sql)
+}
+
+// writesElsewhere reports whether a text can only write to tables without a sequence, of all that it may name in any reading.
+func (f *statementReader) writesElsewhere(sql []byte) bool {
+	for f.startPlan(); ; {
+		elsewhere, err := f.planner.WritesElsewhere(sql, false)
+		if again, err := f.fetchMissing(err); !again {
+			return elsewhere && err == nil
+		}
+	}
+}
+
+// preparesElsewhere is writesElsewhere for the statement that SQL's PREPARE and the like make of literals.
+func (f *statementReader) preparesElsewhere(sql []byte) bool {
+	for f.startPlan(); ; {
+		elsewhere, err := f.planner.PreparesElsewhere(sql)
+		if again, err := f.fetchMissing(err); !again {
+			return elsewhere && err == nil
+		}
+	}
+}
+
+// binding looks up how a table's ids are made; nil when it has no sequence.
+func (f *statementReader) binding(schema, table string) (*catalog.Binding, error) {
+	for f.startPlan(); ; {
+		b, err := f.planner.Binding(schema, table)
+		if again, err := f.fetchMissing(err); !again {
+			return b, err
+		}
+	}
 }

@@ -95,13 +95,13 @@ func (x *relayer) letGo() {
 	if cap(x.packet) > maxScratch {
 		x.packet = nil
 	}
-	if cap(x.slots) > maxSlots {
-		x.slots = nil
+	if cap(x.planner.Slots) > maxSlots {
+		x.planner.Slots = nil
 	}
 	if cap(x.idsAt) > maxSlots {
 		x.idsAt = nil
 	}
-	x.insert.LetGo()
+	x.planner.Stmt.LetGo()
 }
 
 // leavesProtocol is a command of a server's plugin. Where it is refused, as on

@@ -35,7 +35,7 @@ type shardedInsert struct {
 	columns   []string         // that a statement without a column list has values for
 	operands  []operand
 	fill      plan.Fill
-	kind      planKind
+	kind      plan.Kind
 	effect    plan.Effect
 	pending   bool  // the shards of some rows depend on their new ids
 	shards    []int // of each row, by index; nil when all rows go to the same ones
@@ -55,7 +55,7 @@ type insertRoom struct {
 // planInsert plans an INSERT or REPLACE.
 func (r *textRouter) planInsert(p *routedStatement) error {
 	p.read, p.inserts = true, true
-	stmt := &r.s.insert
+	stmt := &r.s.planner.Stmt
 	if err := stmt.ParseTarget(p.sql, p.mode); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func errVindexModified(name string) error {
 // planInsertSharded plans an INSERT or REPLACE into a table of a sharded keyspace, whose
 // target stands in the session's statement.
 func (r *textRouter) planInsertSharded(p *routedStatement, k *catalog.Keyspace) error {
-	in := &shardedInsert{r: r, keyspace: k, sql: p.sql, mode: p.mode, stmt: &r.s.insert}
+	in := &shardedInsert{r: r, keyspace: k, sql: p.sql, mode: p.mode, stmt: &r.s.planner.Stmt}
 	if err := in.find(); err != nil {
 		return err
 	}
@@ -278,17 +278,17 @@ func (in *shardedInsert) readRows() (err error) {
 		in.operands = append(in.operands, o)
 	}
 	if in.binding == nil {
-		s.slots = s.slots[:0]
+		s.planner.Slots = s.planner.Slots[:0]
 		return in.stmt.Bind("", in.columns)
 	}
-	in.fill.Keys, err = s.readRows(in.sql, in.binding, false)
+	in.fill.Keys, err = s.planner.ReadRows(in.sql, in.binding, false)
 	return err
 }
 
 // judge plans how the ids are filled.
 func (in *shardedInsert) judge() (err error) {
 	s := in.r.s.executor
-	in.kind, in.effect = planPass, plan.EffectOfExplicit(in.stmt)
+	in.kind, in.effect = plan.Pass, plan.EffectOfExplicit(in.stmt)
 	if in.binding == nil {
 		if slices.ContainsFunc(in.described.Columns, func(c catalog.Column) bool { return c.AutoIncrement() }) {
 			in.effect = plan.MayLook | plan.MayChangeLastID
@@ -296,12 +296,12 @@ func (in *shardedInsert) judge() (err error) {
 		return nil
 	}
 	keys := in.fill.Keys
-	if in.fill, err = plan.NewFill(in.stmt, in.binding, s.slots, in.binding.Mode(in.mode)); err != nil {
+	if in.fill, err = plan.NewFill(in.stmt, in.binding, s.planner.Slots, in.binding.Mode(in.mode)); err != nil {
 		return err
 	}
 	in.fill.FoundRows, in.fill.Keys = s.Has(mysql.CLIENT_FOUND_ROWS), keys
 	in.fill.Appends = in.fill.AppendsID(in.sql)
-	in.kind, in.effect = s.kindOfFill(&in.fill, in.effect)
+	in.kind, in.effect = s.planner.KindOf(&in.fill, in.effect)
 	return nil
 }
 

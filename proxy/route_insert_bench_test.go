@@ -28,13 +28,13 @@ func BenchmarkPlanShardedInsert(b *testing.B) {
 			b.ReportAllocs()
 			var scratch []byte
 			for b.Loop() {
-				if err := r.s.insert.ParseTarget(sql, parser.Mode{}); err != nil {
+				if err := r.s.planner.Stmt.ParseTarget(sql, parser.Mode{}); err != nil {
 					b.Fatal(err)
 				}
-				if _, err := r.ownerOf(r.s.insert.Schema, r.s.insert.Table); err != nil {
+				if _, err := r.ownerOf(r.s.planner.Stmt.Schema, r.s.planner.Stmt.Table); err != nil {
 					b.Fatal(err)
 				}
-				in := shardedInsert{r: &r.textRouter, keyspace: k, sql: sql, stmt: &r.s.insert}
+				in := shardedInsert{r: &r.textRouter, keyspace: k, sql: sql, stmt: &r.s.planner.Stmt}
 				err := in.find()
 				if err == nil {
 					err = in.read()

@@ -71,7 +71,7 @@ func (in *shardedInsert) constants() (all []constant, err error) {
 				return nil, in.unsupported("a hexadecimal or bit literal within the value of an integer vindex column",
 					"write the number in decimal: the server may take such a literal for text, or for a number")
 			}
-			if slots := in.r.s.slots; o.id && len(slots) > 0 && slots[row].State == parser.Unknown {
+			if slots := in.r.s.planner.Slots; o.id && len(slots) > 0 && slots[row].State == parser.Unknown {
 				c.slot = &slots[row]
 			}
 			all = append(all, c)
@@ -91,7 +91,7 @@ func (in *shardedInsert) constants() (all []constant, err error) {
 
 // idConstants adds the expressions of an id that has no part in a vindex.
 func (in *shardedInsert) idConstants(all []constant) ([]constant, error) {
-	slots := in.r.s.slots
+	slots := in.r.s.planner.Slots
 	unknown := func() bool {
 		for i := range slots {
 			if slots[i].State == parser.Unknown {
@@ -107,11 +107,11 @@ func (in *shardedInsert) idConstants(all []constant) ([]constant, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.r.s.slots, err = in.stmt.Slots(slots[:0], in.sql, in.binding.Column, in.columns); err != nil {
+	if in.r.s.planner.Slots, err = in.stmt.Slots(slots[:0], in.sql, in.binding.Column, in.columns); err != nil {
 		return nil, err
 	}
-	for row := range in.r.s.slots {
-		if slot := &in.r.s.slots[row]; slot.State == parser.Unknown {
+	for row := range in.r.s.planner.Slots {
+		if slot := &in.r.s.planner.Slots[row]; slot.State == parser.Unknown {
 			all = append(all, constant{text: cells[row].Text, slot: slot})
 		}
 	}

@@ -21,7 +21,7 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 	last := -1 // the row that the insert id is of, of those with ids of their own
 	for i := range parts {
 		p := &parts[i]
-		if in.kind == planFill && in.fill.Texts == nil {
+		if in.kind == plan.Filled && in.fill.Texts == nil {
 			p.conn.tellInserted(&p.fill, in.target(p.conn), &p.ok)
 		}
 		if i > 0 && in.reference() {
@@ -64,7 +64,7 @@ func (in *shardedInsert) tellsLastRow(all wire.OK) bool {
 // isNew reports whether an id is of those that the statement took.
 func (in *shardedInsert) isNew(id uint64) bool {
 	switch {
-	case in.fill.Open == 0 || in.kind != planFill || in.fill.Texts != nil:
+	case in.fill.Open == 0 || in.kind != plan.Filled || in.fill.Texts != nil:
 		return false
 	case in.fill.IDs != nil && in.binding.Numbers != nil: // those of others may be between them
 		_, found := slices.BinarySearch(in.fill.IDs, int64(id))

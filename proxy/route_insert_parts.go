@@ -57,8 +57,8 @@ func (in *shardedInsert) divide(conns []*executor) []insertPart {
 	}
 	for row, n := 0, 0; row < len(in.shards); row++ {
 		part := index[in.shards[row]]
-		open := in.kind == planFill && in.r.s.isOpen(row)
-		if part.take(row, open, in.r.s.slots); open {
+		open := in.kind == plan.Filled && in.r.s.isOpen(row)
+		if part.take(row, open, in.r.s.planner.Slots); open {
 			part.fill.TakeFrom(&in.fill, n)
 			n++
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -100,7 +101,7 @@ func (in *shardedInsert) placeWhole() error {
 
 // takeIDs takes the ids that the rows leave out.
 func (in *shardedInsert) takeIDs() error {
-	if in.kind != planFill {
+	if in.kind != plan.Filled {
 		return nil
 	}
 	if in.fill.Open > 1 {

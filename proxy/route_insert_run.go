@@ -47,9 +47,9 @@ func (in *shardedInsert) answerFrom(conn *executor) error {
 		return err
 	}
 	switch in.kind {
-	case planFill:
+	case plan.Filled:
 		return conn.settleFill(&in.fill, in.target(conn))
-	case planReport:
+	case plan.Report:
 		return conn.settleExplicit(&in.fill, in.target(conn))
 	}
 	return conn.relayResult()
@@ -80,7 +80,7 @@ func (in *shardedInsert) appendText(dst []byte, p *insertPart) []byte {
 			edits.Rows = func(row int) bool { return in.shards[row] == p.shard }
 		}
 	}
-	if in.kind == planFill {
+	if in.kind == plan.Filled {
 		edits.FillOptions, edits.Column = in.r.s.fillOptions(fill), in.binding.Column
 		if fill.Open > 0 {
 			edits.Value = in.fillValues(fill)

@@ -34,7 +34,7 @@ func (r *textRouter) planInsertUnsharded(p *routedStatement, k *catalog.Keyspace
 // writes to. stays is false when it takes its rows from a query on another keyspace,
 // which the session's statement has read then.
 func (r *textRouter) unshardedText(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
-	stmt := &r.s.insert
+	stmt := &r.s.planner.Stmt
 	if err := stmt.ParseTarget(sql, m); err != nil {
 		return nil, false, err
 	}
@@ -72,7 +72,7 @@ func isDatabaseOf(k *catalog.Keyspace, name string) bool { return name == k.Name
 // namesResolved gives the text with the names in its queries replaced for the server;
 // nil when the rows come from elsewhere.
 func (r *textRouter) namesResolved(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
-	stmt := &r.s.insert
+	stmt := &r.s.planner.Stmt
 	var queries []parser.Span
 	if stmt.ParseQuery(sql, m) == nil {
 		queries = append(queries, stmt.QuerySpan())
@@ -120,10 +120,10 @@ var errUnreadInsert = &route.Error{Errno: mysql.ER_NOT_SUPPORTED_YET, Message: "
 // notRead passes a statement on that could not be read, if all names without a
 // qualifier are of its server and there may be none with one.
 func (r *textRouter) notRead(k *catalog.Keyspace, sql []byte, m parser.Mode) ([]byte, bool, error) {
-	if err := r.s.insert.ParseTarget(sql, m); err != nil {
+	if err := r.s.planner.Stmt.ParseTarget(sql, m); err != nil {
 		return nil, false, err
 	}
-	if r.keyspace != k || r.namesKeyspace(r.s.insert.BehindTable(sql), k) {
+	if r.keyspace != k || r.namesKeyspace(r.s.planner.Stmt.BehindTable(sql), k) {
 		return nil, false, r.syntaxOr(errUnreadInsert, sql)
 	}
 	return sql, true, nil
@@ -143,7 +143,7 @@ func (r *textRouter) prepareUnsharded(k *catalog.Keyspace, st *routedStmt) (*cat
 		st.first = text
 		return r.alwaysAt(st, k), nil
 	}
-	if r.s.insert.Returning {
+	if r.s.planner.Stmt.Returning {
 		return nil, r.unsupported("RETURNING in a prepared INSERT ... SELECT of another keyspace", "leave RETURNING away")
 	}
 	// No server knows all of its tables: what one prepares is for the parameters alone.

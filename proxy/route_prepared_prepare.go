@@ -112,7 +112,7 @@ func (r *statementRouter) callsAt(st *routedStmt) *catalog.Keyspace {
 
 // planPrepareInsert is planPrepare for INSERT and REPLACE.
 func (r *statementRouter) planPrepareInsert(st *routedStmt) (*catalog.Keyspace, error) {
-	stmt := &r.s.insert
+	stmt := &r.s.planner.Stmt
 	if err := stmt.ParseTarget(st.sql, st.mode); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (r *statementRouter) planRouted(st *routedStmt) (*catalog.Keyspace, error) 
 
 // textFor gives the statement's text as a connection gets it.
 func (r *statementRouter) textFor(st *routedStmt, conn *executor) []byte {
-	stmt := &r.s.insert
+	stmt := &r.s.planner.Stmt
 	switch {
 	case st.first != nil:
 		return bytes.Clone(st.first)

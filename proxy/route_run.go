@@ -98,8 +98,8 @@ func (r *statementRouter) insert(attributes, sql []byte, m parser.Mode) error {
 // insertFromQuery runs the INSERT ... SELECT that is read into the session's
 // statement.
 func (r *statementRouter) insertFromQuery(attributes, sql []byte, m parser.Mode) error {
-	span := r.s.insert.QuerySpan()
-	if r.s.insert.Params > 0 {
+	span := r.s.planner.Stmt.QuerySpan()
+	if r.s.planner.Stmt.Params > 0 {
 		return &parser.SyntaxError{Near: "?", Line: 1}
 	}
 	if span.Start == 0 || parser.ContainsWord(sql[span.End:], "select") {

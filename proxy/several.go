@@ -147,7 +147,7 @@ func sameReason(a, b error) bool {
 // text cannot go to the server as it is.
 func (f *insertPlanner) mustSplit(sql []byte) (bool, error) {
 	calls := parser.MayCall(sql)
-	if !calls && (!mayNeedSeqgate(sql) && !f.executesNamed(sql) || !changesWhatFollows(sql) && f.writesElsewhere(sql, false)) {
+	if !calls && (!plan.MayNeedSeqgate(sql) && !f.executesNamed(sql) || !plan.ChangesWhatFollows(sql) && f.writesElsewhere(sql)) {
 		return false, nil
 	}
 	spans, err := f.split(sql)
@@ -157,8 +157,8 @@ func (f *insertPlanner) mustSplit(sql []byte) (bool, error) {
 	if errors.Is(err, parser.ErrCompound) && parser.Sniff(sql) == parser.DDL {
 		return false, f.refuseBehindRoutines(sql)
 	}
-	if err != nil && !errors.Is(err, parser.ErrCompound) && changesWhatFollows(sql) {
-		return false, errNotRead
+	if err != nil && !errors.Is(err, parser.ErrCompound) && plan.ChangesWhatFollows(sql) {
+		return false, plan.ErrNotRead
 	}
 	if err != nil {
 		return false, f.refuseBeside(sql)
@@ -181,7 +181,7 @@ func (f *insertPlanner) mustSplit(sql []byte) (bool, error) {
 			if f.temporary != nil {
 				return true, nil // a function that a statement before it calls may drop what hides its table
 			}
-			if p, err := f.planTicket(f.planInsert(textPlan{}, part, false)); err != nil || p.kind != planPass {
+			if p, err := f.planInsert(textPlan{}, part, false); err != nil || p.kind != plan.Pass {
 				return true, nil // its own turn tells
 			}
 		}
@@ -189,23 +189,10 @@ func (f *insertPlanner) mustSplit(sql []byte) (bool, error) {
 	return false, nil
 }
 
-// mayNeedSeqgate looks for the words without which no statement of a text needs
-// more than being passed on.
-func mayNeedSeqgate(sql []byte) bool {
-	return plan.ContainsAnyWord(sql, "insert", "replace", "load", "next", "kill", "prepare", "immediate", "sequence", "sequences", "seqgate", "seqgate_decode", "vschema")
-}
-
-// changesWhatFollows looks for the words without which no statement of a text
-// changes to which table a name after it belongs, and whether that has a sequence,
-// nor needs seqgate whatever it writes to.
-func changesWhatFollows(sql []byte) bool {
-	return plan.ContainsAnyWord(sql, "create", "alter", "drop", "rename", "use", "call", "execute", "end", "next", "kill", "prepare", "immediate", "sequences", "seqgate", "vschema")
-}
-
 // effectOfParts is that of a text of several statements.
 func effectOfParts(sql []byte) plan.Effect {
 	e := plan.UnknownEffect(sql)
-	if changesWhatFollows(sql) || parser.ContainsWord(sql, "truncate") {
+	if plan.ChangesWhatFollows(sql) || parser.ContainsWord(sql, "truncate") {
 		e |= plan.ChangesSchema | plan.MakesTemporary
 	}
 	return e

@@ -177,7 +177,7 @@ func tooManyVariables(b *catalog.Binding) error {
 }
 
 // executeImmediate runs MariaDB's EXECUTE IMMEDIATE of an INSERT, which is in
-// s.insert: the text that is prepared gets the ids.
+// s.planner.Stmt: the text that is prepared gets the ids.
 func (x *textRunner) executeImmediate(attributes []byte, st *statement, command, text []byte, using [][]byte) error {
 	if err := x.KnowLastID(); err != nil {
 		return err
@@ -228,7 +228,7 @@ func (f *filler) fillImmediate(st *statement, p *plan.Fill, open func(row int) b
 		n++
 		return dst, true
 	}
-	filled := f.insert.AppendFilled(nil, text, p.Binding.Column, value, f.fillOptions(p))
+	filled := f.planner.Stmt.AppendFilled(nil, text, p.Binding.Column, value, f.fillOptions(p))
 	command := parser.AppendLiteral([]byte("EXECUTE IMMEDIATE "), filled, f.State.Mode)
 	return appendUsing(command, append(kept, using[taken:]...)), nil
 }

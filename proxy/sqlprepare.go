@@ -88,7 +88,7 @@ func (x *textRunner) judgePrepare(form string, sql []byte, read func([]byte, par
 		return src, nil, nil, nil, err
 	}
 	if !x.State.EnvironmentKnown && !parser.Plain(sql) && len(x.named) == 0 && bytes.IndexByte(sql, '@') < 0 &&
-		x.writesElsewhere(sql, false) && x.preparesElsewhere(sql) {
+		x.writesElsewhere(sql) && x.preparesElsewhere(sql) {
 		return src, nil, nil, nil, nil
 	}
 	mode, err := x.Readable(sql)
@@ -120,7 +120,7 @@ func (x *textRunner) judgePrepare(form string, sql []byte, read func([]byte, par
 	if plan.ReadsDiagnostics(text) {
 		return src, nil, nil, nil, catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in "+form, st.fill.Binding.Table, "read it with SELECT first")
 	}
-	st.params = x.insert.Params
+	st.params = x.planner.Stmt.Params
 	return src, text, st, filled, x.checkReading(text, exact, st.fill.Binding)
 }
 
@@ -180,7 +180,7 @@ func (c *serverConn) readWide(expr []byte) (text []byte, exact bool, err error) 
 	}
 	text = []byte(row[0])
 	if tables, ok := parser.Writes(nil, text, c.State.Mode); !parser.IsASCII(text) && (!ok || slices.ContainsFunc(tables, namedOutsideASCII)) {
-		return nil, false, errNotRead // its table may be another one for the server
+		return nil, false, plan.ErrNotRead // its table may be another one for the server
 	}
 	return text, parser.IsASCII(text), nil
 }

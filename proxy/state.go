@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"net"
 	"strings"
@@ -101,24 +100,6 @@ func (c *serverState) isTemporary(schema, table string) (bool, error) {
 	hidden := err == nil && strings.HasPrefix(row[1], "CREATE TEMPORARY")
 	c.temporary[name] = !hidden
 	return hidden, nil
-}
-
-// hidesDatabase reports whether a text writes to a table and may run a USE, also
-// one that it makes of literals.
-func (c *serverState) hidesDatabase(sql []byte) (bool, error) {
-	if !mayNeedSeqgate(sql) || !parser.ContainsWord(sql, "use") && !parser.MayPrepare(sql) {
-		return false, nil
-	}
-	if err := c.Know(); err != nil {
-		return false, err
-	}
-	literals, ok := parser.Literals(sql, c.State.Mode)
-	literals = bytes.ToLower(literals) // joined: a word's ends cannot be told
-	uses := parser.ContainsWord(sql, "use") || bytes.Contains(literals, []byte("use"))
-	tables, read := parser.Writes(nil, sql, c.State.Mode)
-	writes := !read || len(tables) > 0 || bytes.Contains(literals, []byte("insert")) ||
-		bytes.Contains(literals, []byte("replace")) || bytes.Contains(literals, []byte("load"))
-	return !ok || uses && writes, nil
 }
 
 // outOfTransaction notes that the client's transaction is over on a connection.

@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -12,9 +12,9 @@ import (
 type statementReader struct {
 	*serverConn
 
-	insert  parser.InsertStmt // reused from statement to statement
-	slots   []parser.Slot     // of a text, what its rows say of the id; empty when they leave it out
-	scratch []byte            // the command to the server, reused
+	planner plan.Planner // its Stmt and Slots are of the INSERT under way
+	asked   map[catalog.TableName]askedTable
+	scratch []byte // the command to the server, reused
 }
 
 // packetBuffer gives the buffer for a command to the server, with room for a header.

@@ -76,7 +76,7 @@ func (x *executor) preparePacket(payload []byte, size int) (st *statement, err e
 func (f *filler) parameterText(sql []byte, p *plan.Fill) []byte {
 	wrap := p.Wrap
 	value := func(dst []byte, row int) ([]byte, bool) {
-		if state := f.slots[row].State; state != parser.Open && state != parser.Param {
+		if state := f.planner.Slots[row].State; state != parser.Open && state != parser.Param {
 			return dst, false
 		}
 		if wrap {
@@ -85,7 +85,7 @@ func (f *filler) parameterText(sql []byte, p *plan.Fill) []byte {
 		}
 		return append(dst, '?'), true
 	}
-	return f.insert.AppendFilled(nil, sql, p.Binding.Column, value, f.fillOptions(p))
+	return f.planner.Stmt.AppendFilled(nil, sql, p.Binding.Column, value, f.fillOptions(p))
 }
 
 // prepareTwice sends the second text behind the first, which is under way. It reports

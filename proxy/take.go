@@ -8,10 +8,10 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// takeOpen takes ids for the open rows of the statement in s.insert.
+// takeOpen takes ids for the open rows of the statement in s.planner.Stmt.
 func (f *idTaker) takeOpen(p *plan.Fill) error {
 	if p.MovesAhead() {
-		p.Own = plan.OwnOf(f.slots)
+		p.Own = plan.OwnOf(f.planner.Slots)
 	}
 	return f.takeIDs(p, f.isOpen, nil)
 }
@@ -80,7 +80,7 @@ func (f *idTaker) nextRange(b *catalog.Binding, n int64) (sequence.Range, error)
 	return ids, err
 }
 
-// isOpen reports whether a row of the statement in s.insert gets an id.
+// isOpen reports whether a row of the statement in s.planner.Stmt gets an id.
 func (f *idTaker) isOpen(row int) bool {
-	return len(f.slots) == 0 || f.slots[row].State == parser.Open
+	return len(f.planner.Slots) == 0 || f.planner.Slots[row].State == parser.Open
 }

@@ -27,11 +27,11 @@ const lookPause = 200 * time.Millisecond
 // maxTaken bounds how far above the ids in memory stored ones are looked for.
 const maxTaken = 1 << 20
 
-// repeats reports whether the statement in s.insert, with this text, may be run twice
+// repeats reports whether the statement in s.planner.Stmt, with this text, may be run twice
 // without anybody seeing it, when the first run was undone.
 func (f *insertWriter) repeats(sql []byte, p *plan.Fill) bool {
 	return p.Binding.Transactional && !p.Ignore && !p.Upsert && !p.Replace && !p.FromQuery && !p.Returning && !p.Variables && p.Bound == nil &&
-		!p.ReadsLastID && bytes.IndexByte(sql, '@') < 0 && !plan.ReadsDiagnostics(sql) && callsPlainly(sql, f.insert.Table)
+		!p.ReadsLastID && bytes.IndexByte(sql, '@') < 0 && !plan.ReadsDiagnostics(sql) && callsPlainly(sql, f.planner.Stmt.Table)
 }
 
 // repeatsSent reports whether the statement that was sent may be sent again.

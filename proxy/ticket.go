@@ -2,11 +2,7 @@ package proxy
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
-	"strings"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
@@ -20,52 +16,6 @@ import (
 //
 // Where the vschema declares it with "type": "ticket", both are answered from
 // memory. The server's table stays as it is.
-
-// ticketAdvice tells what to write instead of a form that is refused.
-const ticketAdvice = "a ticket table gives one id for each REPLACE or INSERT of one row without it"
-
-// planTicket makes an answer from memory of a planned INSERT or REPLACE, if its
-// table is a ticket table.
-func (f *insertPlanner) planTicket(p textPlan, err error) (textPlan, error) {
-	b := p.fill.Binding
-	if err != nil || b == nil || !b.Ticket {
-		return p, err
-	}
-	if err := f.checkTicket(&p.fill); err != nil {
-		return p, err
-	}
-	p.kind, p.effect = planTicket, 0
-	return p, nil
-}
-
-// checkTicket refuses what is no asking for one id.
-func (f *insertPlanner) checkTicket(p *plan.Fill) error {
-	form := ""
-	switch {
-	case p.FromQuery:
-		form = "INSERT ... SELECT"
-	case p.Returning:
-		form = "RETURNING"
-	case p.Upsert:
-		form = "ON DUPLICATE KEY UPDATE"
-	case p.Ignore:
-		form = "IGNORE"
-	case p.Rows != 1:
-		form = "several rows"
-	case p.Open != 1:
-		form = "an id of one's own"
-	}
-	if form != "" {
-		return catalog.Unsupported(form, p.Binding.Table, ticketAdvice)
-	}
-	for _, column := range f.insert.Columns {
-		if !slices.ContainsFunc(p.Binding.Columns, func(c string) bool { return strings.EqualFold(c, column) }) {
-			return mysql.NewDefaultError(mysql.ER_BAD_FIELD_ERROR, column, "field list")
-		}
-	}
-	p.Replace = f.insert.Replace
-	return nil
-}
 
 // answerTicket gives an id as the server's OK packet does: a REPLACE of the row that
 // is always there counts as 2.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 )
 
@@ -85,52 +84,9 @@ const (
 	idVariable     = "@`seqgate id %d`"
 )
 
-// resolveVariables judges those rows of the INSERT in s.insert, in s.slots, whose
-// ids are user variables. Each is copied first, so that what was judged is what the
-// statement writes. It reports whether there are any.
-func (f *statementReader) resolveVariables(sql []byte, b *catalog.Binding) (bool, error) {
-	var rows []int
-	var copies [][]byte
-	set := []byte("SET ")
-	for row, slot := range f.slots {
-		if slot.State != parser.Unknown {
-			continue
-		}
-		variable := f.insert.Variable(sql, row)
-		switch {
-		case variable == nil && b.Form != 0:
-			continue // an expression, which may be the row's own
-		case variable == nil:
-			return false, nil // it is refused for this
-		case len(rows) == plan.MaxOwnVariables:
-			return false, tooManyIDVariables(b)
-		}
-		if len(rows) > 0 {
-			set = append(set, ", "...)
-		}
-		copied := fmt.Appendf(nil, copiedVariable, row)
-		set = fmt.Appendf(set, "%s = %s", copied, variable)
-		rows, copies = append(rows, row), append(copies, copied)
-	}
-	switch {
-	case len(rows) == 0:
-		return false, nil
-	case plan.ReadsDiagnostics(sql):
-		return false, diagnosticsBeside(b)
-	}
-	if err := f.Quietly(string(set)); err != nil {
-		return false, err
-	}
-	values, err := f.readVariables(copies, b.Mode(f.State.Mode), f.insert.Ignore)
-	for i, v := range values {
-		f.slots[rows[i]] = v
-	}
-	return err == nil, err
-}
-
 // appendCopied gives the copy of the user variable that is a row's own id.
 func (f *statementReader) appendCopied(dst, sql []byte, p *plan.Fill, row int) ([]byte, bool) {
-	if !p.Variables || f.insert.Variable(sql, row) == nil {
+	if !p.Variables || f.planner.Stmt.Variable(sql, row) == nil {
 		return dst, false
 	}
 	return fmt.Appendf(dst, copiedVariable, row), true

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
 // planText judges one statement as plan does. One that is refused as it came is
@@ -102,33 +103,27 @@ func (x *textRunner) planPrepared(sql []byte) (st *statement, filled []byte, err
 	if kind != parser.Insert && kind != parser.Replace {
 		p, err := x.plan(sql)
 		switch p.kind {
-		case planNext:
+		case plan.Next:
 			st.next = &p.next
-		case planCommand:
+		case plan.Command:
 			return st, nil, mysql.NewDefaultError(mysql.ER_UNSUPPORTED_PS) // as both servers say
 		}
 		return st, nil, err
 	}
 	st.writes = true
 	p, err := x.planInsert(textPlan{effect: st.effect}, sql, true)
-	st.schema, st.table = x.insertSchema(), x.insert.Table
+	st.schema, st.table = x.planner.Schema(), x.planner.Stmt.Table
 	if err != nil || p.fill.Binding == nil {
 		return st, nil, err
 	}
-	if p.fill.Binding.Ticket {
-		if err := x.checkTicket(&p.fill); err != nil {
-			return nil, nil, err
-		}
-		p.kind = planTicket
-	}
-	st.fill, st.slots = &p.fill, slices.Clone(x.slots)
+	st.fill, st.slots = &p.fill, slices.Clone(x.planner.Slots)
 	st.ascii = parser.IsASCII(sql)
-	st.mode, st.listed = x.State.Mode, x.insert.HasColumns && len(x.insert.Columns) > 0
+	st.mode, st.listed = x.State.Mode, x.planner.Stmt.HasColumns && len(x.planner.Stmt.Columns) > 0
 	switch p.kind {
-	case planFill:
+	case plan.Filled:
 		st.fill.Repeatable = x.repeats(sql, &p.fill)
 		filled = x.parameterText(sql, &p.fill)
-	case planQuery:
+	case plan.Query:
 		st.query, st.database = slices.Clone(sql), x.State.Database
 	}
 	return st, filled, nil

@@ -151,10 +151,22 @@ func (c *Cache) latestAsked(shards []*Keyspace, table string) []*Keyspace {
 // another one on the same server, by whichever address. The servers are asked
 // only where a database of that name is configured under another address.
 func (c *Cache) Owner(ctx context.Context, k *Keyspace, schema string) (*Keyspace, error) {
+	owner, elsewhere := c.owner(k, schema)
+	for _, other := range elsewhere {
+		if same, err := c.sameServer(ctx, k, other); err != nil {
+			return nil, &DescribeError{schema, err}
+		} else if same {
+			return other, nil
+		}
+	}
+	return owner, nil
+}
+
+// owner is Owner as far as it is known without asking: unless one of those elsewhere is on the same server.
+func (c *Cache) owner(k *Keyspace, schema string) (owner *Keyspace, elsewhere []*Keyspace) {
 	if schema == k.Database {
 		return k, nil
 	}
-	var elsewhere []*Keyspace
 	for _, other := range c.keyspaces {
 		switch {
 		case !strings.EqualFold(other.Database, schema):
@@ -164,14 +176,17 @@ func (c *Cache) Owner(ctx context.Context, k *Keyspace, schema string) (*Keyspac
 			elsewhere = append(elsewhere, other)
 		}
 	}
-	for _, other := range elsewhere {
-		if same, err := c.sameServer(ctx, k, other); err != nil {
-			return nil, &DescribeError{schema, err}
-		} else if same {
-			return other, nil
-		}
+	return k, elsewhere
+}
+
+// Known is Owner and Find, but asks nobody: it reports false where an INSERT has to wait for what the server says.
+func (c *Cache) Known(k *Keyspace, schema, table string) (owner *Keyspace, e *Entry, known bool) {
+	owner, elsewhere := c.owner(k, schema)
+	if len(elsewhere) > 0 {
+		return nil, nil, false
 	}
-	return k, nil
+	_, e, fresh := c.kept(owner, catalogKey{owner.String(), schema, table}, true)
+	return owner, e, fresh
 }
 
 // Lookup gives what the server says of a table and of the one beside it.
@@ -182,20 +197,9 @@ func (c *Cache) Lookup(ctx context.Context, k *Keyspace, schema, table string) (
 // Find is lookup. With sure set, what is known decides only where an INSERT may go by it: see decides.
 func (c *Cache) Find(ctx context.Context, k *Keyspace, schema, table string, sure bool) (*Entry, error) {
 	key := catalogKey{k.String(), schema, table}
-	c.mu.RLock()
-	e, epoch := c.entries[key], c.epoch
-	c.mu.RUnlock()
-	if e != nil && sure && !e.decides(c.Now()) {
-		e = nil
-	}
-	if e != nil {
-		switch age := c.Now().Sub(e.asked); {
-		case age < stale:
-			return e, nil
-		case age < Fresh:
-			c.ask(k, key, epoch)
-			return e, nil
-		}
+	epoch, e, fresh := c.kept(k, key, sure)
+	if fresh {
+		return e, nil
 	}
 	select {
 	case <-ctx.Done():
@@ -214,6 +218,21 @@ func (c *Cache) Find(ctx context.Context, k *Keyspace, schema, table string, sur
 		}
 		return nil, &DescribeError{schema + "." + table, answer.Err}
 	}
+}
+
+// kept gives what is known, and whether it may be used. What is stale is asked for again in the background.
+func (c *Cache) kept(k *Keyspace, key catalogKey, sure bool) (epoch uint64, e *Entry, fresh bool) {
+	c.mu.RLock()
+	e, epoch = c.entries[key], c.epoch
+	c.mu.RUnlock()
+	if e == nil || sure && !e.decides(c.Now()) {
+		return epoch, nil, false
+	}
+	age := c.Now().Sub(e.asked)
+	if age >= stale && age < Fresh {
+		c.ask(k, key, epoch)
+	}
+	return epoch, e, age < Fresh
 }
 
 // unaskedHolds is how long it is believed that a table has no sequence while the server does not answer seqgate: it may

@@ -1,0 +1,133 @@
+package plan_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
+	"github.com/seqgate/seqgate/sequence"
+)
+
+// server is what a test's server would say: its tables with a sequence are orders and v.
+type server struct {
+	known   map[string]bool // tables that need not be asked for
+	columns []string
+	state   backend.State
+	asked   []string
+}
+
+var facts = map[plan.Fact]string{plan.NeedsSettings: "settings", plan.NeedsLastID: "last id", plan.NeedsDatabase: "database", plan.NeedsTable: "table",
+	plan.NeedsTableAnew: "table anew", plan.NeedsTemporary: "temporary", plan.NeedsVariables: "variables", plan.NeedsDuality: "duality", plan.NeedsCharset: "charset"}
+
+func (s *server) Known(_, table string) (plan.Table, bool) {
+	if !s.known[table] {
+		return plan.Table{}, false
+	}
+	if table != "orders" && table != "v" {
+		return plan.Table{}, true
+	}
+	return plan.Table{Binding: &catalog.Binding{Table: table, Column: "id", Columns: s.columns, Max: 1 << 40, Transactional: true,
+		Sequence: sequence.Name{Database: "d", Table: table + "_seq"}}}, true
+}
+
+// fetch does what package proxy does with a *plan.Missing, and notes it.
+func (s *server) fetch(p *plan.Planner, m *plan.Missing) {
+	name := facts[m.Fact]
+	switch m.Fact {
+	case plan.NeedsSettings, plan.NeedsLastID:
+		s.state.EnvironmentKnown, s.state.DatabaseKnown, s.state.Database, s.state.LastIDKnown = true, true, "d", true
+	case plan.NeedsDatabase:
+		s.state.Database, s.state.DatabaseKnown = "d", true
+	case plan.NeedsTable, plan.NeedsTableAnew:
+		name += " " + m.Table.Schema + "." + m.Table.Table
+		s.known[m.Table.Table] = true
+		if m.Fact == plan.NeedsTableAnew {
+			s.columns, p.Fetched.Anew = []string{"id", "v", "w"}, true
+		}
+	case plan.NeedsTemporary:
+		p.Fetched.Temporary = map[catalog.TableName]bool{m.Table: false}
+	case plan.NeedsVariables:
+		p.Fetched.Variables = plan.Copied{Rows: m.Rows, Mode: m.Mode, Slots: slices.Repeat([]parser.Slot{{State: parser.Open}}, len(m.Rows))}
+	case plan.NeedsDuality:
+		p.Fetched.Duality, p.Fetched.HasDuality = []catalog.DualityView{{Name: "orders_json", Table: "orders"}}, true
+	case plan.NeedsCharset:
+		p.Fetched.Charset, p.Fetched.HasCharset = "utf8mb4", true
+	}
+	s.asked = append(s.asked, name)
+}
+
+// A plan is made without asking for more than it goes by, and says what that is.
+func TestPlansAskForWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	const fresh, used = false, true // the session
+	for _, tt := range []struct {
+		sql       string
+		session   bool
+		temporary bool
+		mariaDB   bool
+		kind      plan.Kind
+		asks      string
+		refused   string
+	}{
+		{sql: "INSERT INTO plain VALUES (1)", session: used, kind: plan.Pass, asks: "table d.plain"},
+		{sql: "INSERT INTO plain VALUES (1)", session: fresh, kind: plan.Pass, asks: "database, table d.plain"},
+		{sql: "INSERT INTO orders (v) VALUES (1)", session: used, kind: plan.Filled, asks: "table d.orders"},
+		{sql: "INSERT INTO orders (v) VALUES (1)", session: fresh, kind: plan.Filled, asks: "database, table d.orders, settings"},
+		{sql: "INSERT INTO e.orders (id, v) VALUES (NULL, 'x')", session: fresh, kind: plan.Filled, asks: "table e.orders, settings"},
+		{sql: "INSERT INTO orders (id, v) VALUES (7, 1)", session: used, kind: plan.Report, asks: "table d.orders"},
+		{sql: "INSERT INTO orders (id, v) VALUES (@a, 1), (7, 1), (@b, 2)", session: used, kind: plan.Filled, asks: "table d.orders, variables"},
+		{sql: "INSERT INTO orders VALUES (NULL, 1, 2)", session: used, kind: plan.Filled, asks: "table d.orders, table anew d.orders"},
+		{sql: "INSERT INTO orders VALUES (NULL, 1, 2, 3)", session: used, asks: "table d.orders, table anew d.orders", refused: "Column count"},
+		{sql: "INSERT INTO orders (v) SELECT v FROM plain", session: used, kind: plan.Query, asks: "table d.orders"},
+		{sql: "INSERT INTO orders (v) VALUES (1)", session: used, temporary: true, kind: plan.Filled, asks: "table d.orders, temporary"},
+		{sql: "INSERT INTO plain VALUES (1)", session: used, temporary: true, kind: plan.Pass, asks: "table d.plain"},
+		{sql: "INSERT INTO orders (id, v) VALUES (v + 1, 1)", session: used, asks: "table d.orders", refused: "an expression"},
+		{sql: "UPDATE orders_json SET data = '{}'", session: used, asks: "duality", refused: "duality view"},
+		{sql: "UPDATE orders_json SET data = '{}'", session: used, mariaDB: true},
+		{sql: "UPDATE plain SET v = 1", session: used},
+		{sql: "LOAD DATA LOCAL INFILE 'f' INTO TABLE orders (v)", session: used, kind: plan.Command, asks: "table d.orders, charset"},
+		{sql: "LOAD DATA INFILE 'f' INTO TABLE plain", session: fresh, asks: "database, table d.plain"},
+		{sql: "LOAD DATA INFILE 'f' INTO TABLE orders", session: fresh, asks: "database, table d.orders, settings", refused: "LOCAL"},
+	} {
+		s := &server{known: map[string]bool{}, columns: []string{"id", "v"}}
+		if tt.session == used {
+			s.state = backend.State{EnvironmentKnown: true, Database: "d", DatabaseKnown: true, LastIDKnown: true}
+		}
+		p := plan.Planner{Session: plan.Session{State: &s.state, MariaDB: tt.mariaDB, Temporary: tt.temporary, QueryNames: "q"}, Tables: s}
+		kind, err := planned(&p, tt.sql)
+		for missing := (*plan.Missing)(nil); errors.As(err, &missing) && len(s.asked) < 10; {
+			s.fetch(&p, missing)
+			kind, err = planned(&p, tt.sql)
+		}
+		switch {
+		case tt.refused == "" && err != nil, tt.refused != "" && (err == nil || !strings.Contains(err.Error(), tt.refused)):
+			t.Errorf("%s: error %v, want %q", tt.sql, err, tt.refused)
+		case tt.refused == "" && kind != tt.kind:
+			t.Errorf("%s: kind %d, want %d", tt.sql, kind, tt.kind)
+		}
+		if asked := strings.Join(s.asked, ", "); asked != tt.asks {
+			t.Errorf("%s: asked for %q, want %q", tt.sql, asked, tt.asks)
+		}
+	}
+}
+
+func planned(p *plan.Planner, sql string) (plan.Kind, error) {
+	text := []byte(sql)
+	switch parser.Sniff(text) {
+	case parser.Update:
+		return plan.Pass, p.RefuseDuality(text)
+	case parser.Load:
+		l, err := p.Load(text)
+		if l == nil {
+			return plan.Pass, err
+		}
+		return plan.Command, err
+	}
+	in, err := p.Insert(0, text, false)
+	return in.Kind, err
+}
