@@ -251,6 +251,7 @@ func TestKillOfAccount(t *testing.T) {
 
 // In front of shards KILL QUERY ends what runs on each of them as the user's account.
 func TestKillOfAccountOverShards(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newShardedGate(t, s, 2, a.options())
@@ -333,6 +334,7 @@ func TestChangedAccount(t *testing.T) {
 // Values of a sequence are for users whose account may use its table, whatever seqgate's own account may, and whether the table was
 // there when they asked first.
 func TestNextValueNeedsAccountsRight(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		a := newAccounts(t, s)
 		g := newUsersGate(t, s, a.options())

@@ -129,6 +129,7 @@ type bulkRow struct {
 // A bulk reports and leaves behind what it does on a native AUTO_INCREMENT column,
 // also on a column without it.
 func TestBulkInsertIDs(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, verb, tail string
 		setup            string

@@ -404,6 +404,7 @@ func TestTwoKeyspacesOnOneServer(t *testing.T) {
 // However a session changes its default database, it is known which table a name
 // means.
 func TestDefaultDatabase(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		only    string // "mariadb"; "" for both

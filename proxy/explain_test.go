@@ -17,6 +17,7 @@ import (
 // TestShowPlan asks for plans in front of one server and of shards: nothing of the statement runs, no
 // id is taken, and LAST_INSERT_ID() stays.
 func TestShowPlan(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g, _ := newInsertGate(t, s, 2)
 		for _, tt := range []struct{ database, table, column, refused string }{

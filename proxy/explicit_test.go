@@ -12,6 +12,7 @@ import (
 // After an id of the client's own the sequence goes on above it, as a native
 // AUTO_INCREMENT does, however the id was written.
 func TestExplicitIDAdvances(t *testing.T) {
+	t.Parallel()
 	for name, insert := range map[string]string{
 		"values":        "INSERT INTO t (id, v) VALUES (500, 1)",
 		"many rows":     "INSERT INTO t VALUES (400, 1), (500, 2), (450, 3)",

@@ -56,6 +56,7 @@ func TestSnowflakeInsertIDs(t *testing.T) {
 
 // A statement of more rows than the layout has ids that follow each other gets others, and tells the first.
 func TestSnowflakeManyRows(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for name, params := range testLayouts {
 			t.Run(name, func(t *testing.T) {

@@ -96,6 +96,7 @@ func TestLoginByteByByte(t *testing.T) {
 
 // A client that connects while others who say nothing have all places gets that of the one that has waited longest.
 func TestPlaceOfHalfOpen(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, passThrough := range []bool{false, true} {
 			g := newGate(t, s, gateOptions{passThrough: passThrough, configure: func(c *proxy.Config) { c.MaxConnections, c.HandshakeTimeout = 3, time.Minute }})
@@ -124,6 +125,7 @@ func TestPlaceOfHalfOpen(t *testing.T) {
 
 // So does that of one that has named a user, and does not answer when it is asked for the password.
 func TestPlaceOfUnproven(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, passThrough := range []bool{false, true} {
 			g := newGate(t, s, gateOptions{passThrough: passThrough, configure: func(c *proxy.Config) { c.MaxConnections, c.HandshakeTimeout = 1, time.Minute }})

@@ -13,6 +13,7 @@ import (
 // The last id that a column holds is given, and none that it cannot hold, or not
 // tell from its neighbours: also where the server would cut it without an error.
 func TestLargestIDs(t *testing.T) {
+	t.Parallel()
 	largest := map[string]int64{
 		"SMALLINT UNSIGNED": 65535, "SMALLINT": 32767, "DECIMAL(20,0)": 9223372036854775807, "DECIMAL(4,0)": 9999, "DECIMAL(6,2)": 9999,
 		"FLOAT": 1 << 24, "DOUBLE": 1 << 53, "VARCHAR(3)": 999, "CHAR(30)": 9223372036854775807, "BINARY(2)": 99,

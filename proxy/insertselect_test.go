@@ -274,6 +274,7 @@ func TestQueriesThatChange(t *testing.T) {
 // While other sessions write to the source, and several insert from it at once, no
 // id is given twice and none is missing.
 func TestQueriesBesideWriters(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newQueryGate(t, s, 50)
 		ctx, stop := context.WithCancel(t.Context())

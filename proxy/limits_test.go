@@ -83,6 +83,7 @@ func dial(t testing.TB, addr string) net.Conn {
 // One client more than there may be gets error 1040 in place of the greeting,
 // without an SQLSTATE, and a client that left makes room.
 func TestTooManyConnections(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{configure: func(c *proxy.Config) { c.MaxConnections = 2 }})
 		first := g.connect(t)

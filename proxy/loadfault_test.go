@@ -280,6 +280,7 @@ func TestLoadDataKilled(t *testing.T) {
 // Packets of 2^24-1 bytes are continued by the next one, of any length, and a file
 // may come in packets of one byte.
 func TestLoadDataPackets(t *testing.T) {
+	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newLoadGate(t, s, 1)
 		const full = 1<<24 - 1

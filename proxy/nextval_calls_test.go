@@ -281,6 +281,7 @@ func TestCallsBesideTheServers(t *testing.T) {
 // A sequence's table that is dropped past seqgate, and made anew as what the server answers for, is that once the values in
 // memory are used up.
 func TestSequenceReplacedByTable(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		createSequence(t, g.direct, "s", 1, 2)

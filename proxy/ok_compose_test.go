@@ -58,6 +58,7 @@ func okOf(b []byte) uint16 {
 // Each OK packet that seqgate composes or merges is one that a client can read, with and
 // without news of the session (CLIENT_SESSION_TRACK), whatever the answer before it told.
 func TestComposedOKPackets(t *testing.T) {
+	t.Parallel()
 	statements := []string{
 		"INSERT INTO user (name) VALUES ('a'), ('b'), ('c'), ('d')",
 		"UPDATE user SET n = n + 1", "DELETE FROM user WHERE n > 7", "UPDATE user SET n = 5; DO 1; UPDATE user SET n = 6",

@@ -166,6 +166,7 @@ func (p *bound) differs(column string) bool {
 // A value that a prepared INSERT into a sharded table binds is stored as the server
 // itself stores it: in columns of all types, with and without strict mode.
 func TestBoundLiterals(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		var tables []string
 		for i, column := range literalColumns {

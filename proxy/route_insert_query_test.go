@@ -11,6 +11,7 @@ import (
 
 // C18 to C20, and the forms around them.
 func TestShardedInsertSelect(t *testing.T) {
+	t.Parallel()
 	people := []string{"insert into user(id,name,age) values(5000,'a',10),(5001,'b',20),(5002,'it''s \\\\ \"c\" é',30),(5003,null,40)",
 		"insert into main.ua(id,val,n) values(70,'x',1),(71,'y',2),(74,'z',3)"}
 	names := "SELECT id, name FROM user WHERE id NOT BETWEEN 5000 AND 5003"
@@ -90,6 +91,7 @@ func TestShardedInsertSelectValues(t *testing.T) {
 // Over servers, values are what INSERT ... SELECT within one server makes of them, by
 // their types.
 func TestShardedInsertSelectTypes(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		const columns = "z INT(8) ZEROFILL, d DOUBLE, b BIT(20), b64 BIT(64), y YEAR, bi BIGINT UNSIGNED, t VARCHAR(64)"

@@ -9,6 +9,7 @@ import (
 // Whatever a row's vindex column stores, the row is on the shard where it is looked for
 // by that. What a column stores as something that is not certain is refused.
 func TestShardedInsertStored(t *testing.T) {
+	t.Parallel()
 	const schema = `{"keyspaces": {
 	"main": {"tables": {"t_seq": {"type": "sequence"}}},
 	"customer": {"sharded": true,

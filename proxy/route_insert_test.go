@@ -214,6 +214,7 @@ var insertRows = []insertRow{
 
 // Each row of section C of the reference cases that is one statement.
 func TestShardedInsert(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		shards := []int{2}
 		if s.IsMariaDB() {
@@ -560,6 +561,7 @@ func rawExec(t testing.TB, c *client.Conn, query string) (a answer) {
 // What a client is told of random statements of several rows is what one server with
 // AUTO_INCREMENT tells: of new ids, that they are those of the same rows.
 func TestShardedInsertAnswers(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for _, n := range []int{2, 4} {
 			t.Run(fmt.Sprint(n), func(t *testing.T) { compareAnswers(t, s, n) })

@@ -9,6 +9,7 @@ import (
 
 // Values of many MiB come to their rows, in the text or as parameters: what a server takes, its shards take.
 func TestRoutedLongValues(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		for _, shard := range g.shards {

@@ -9,6 +9,7 @@ import (
 
 // What a table of an unsharded keyspace is called is not taken for a keyspace.
 func TestRoutedTableNamedAsKeyspace(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		other := s.NewDatabase(t)

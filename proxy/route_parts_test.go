@@ -10,6 +10,7 @@ import (
 // A statement of any kind among several is answered so that the client finds the results behind it, and the answer
 // to its next command.
 func TestRoutedPartsChain(t *testing.T) {
+	t.Parallel()
 	statements := []string{
 		"INSERT INTO user (name) VALUES ('x'), ('y'), ('z'), ('w'), ('v')",
 		"INSERT INTO user (id, name) VALUES (777, 'x')", "REPLACE INTO user (id, name) VALUES (777, 'x')",

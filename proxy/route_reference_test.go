@@ -84,6 +84,7 @@ func TestReferenceAutoIncrement(t *testing.T) {
 // Writers that meet have one order on all shards: none of them is in a deadlock, and the
 // last one is the same everywhere.
 func TestReferenceWritersMeet(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newShardedGate(t, s, 2, gateOptions{})
 		first := conn(t, g.open(t, "customer", ""))

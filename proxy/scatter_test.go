@@ -10,6 +10,7 @@ import (
 
 // TestContradictingKeys holds that two keys of joined tables, as of an ownership check, give no rows and end nothing.
 func TestContradictingKeys(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		const query = "SELECT u.id, c.cid FROM user u %sJOIN child c ON u.id = c.user_id %s u.id = %s AND c.user_id = %s"
@@ -28,6 +29,7 @@ func TestContradictingKeys(t *testing.T) {
 
 // TestWindowsOfSubqueries holds that no shard counts its rows alone where a subquery counts them all.
 func TestWindowsOfSubqueries(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		for _, inner := range []string{
@@ -46,6 +48,7 @@ func TestWindowsOfSubqueries(t *testing.T) {
 // TestKeysOfUnknownTypes holds that rows are found by their key however it is written, where the vschema does not tell the
 // column's type.
 func TestKeysOfUnknownTypes(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBeside(t, s)
 		for i := range 9 {
@@ -92,6 +95,7 @@ func TestOuterAggregates(t *testing.T) {
 
 // TestCommentsAreNotRead holds that no comment is read that the servers do not.
 func TestCommentsAreNotRead(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		newBesideUsers(t, s).same(t, "SELECT /*T! DISTINCT */ n FROM user", "SELECT n FROM user /*T! WHERE id = 3 */", "SELECT n FROM user /*T! LIMIT 3 */",
 			"SELECT n FROM user WHERE id = 3 /*T! OR 1=1 */", "SELECT /*T![x] SUM(n), */ n FROM user", "SELECT /*+ NO_SUCH_HINT(1) */ n FROM user ORDER BY n",
@@ -101,6 +105,7 @@ func TestCommentsAreNotRead(t *testing.T) {
 
 // TestGroupNames holds that GROUP BY takes a column before the alias that hides it, and constants as they are.
 func TestGroupNames(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		b.same(t, "SELECT n AS id, COUNT(*) FROM user WHERE id IN (1, 4) GROUP BY id", "SELECT n % 2 AS id, COUNT(*) FROM user WHERE id IN (1, 4) GROUP BY id",
@@ -122,6 +127,7 @@ func TestGroupNames(t *testing.T) {
 
 // TestNullKeys holds that a key which is NULL has part in NOT IN and <=> of other shards' rows.
 func TestNullKeys(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBeside(t, s)
 		b.exec(t, "INSERT INTO strkey (id, email) VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, NULL)", "INSERT INTO str2 (id, email) VALUES (1, 'a'), (9, 'c'), (10, NULL)")
@@ -134,6 +140,7 @@ func TestNullKeys(t *testing.T) {
 
 // TestValuesOfOtherColumns holds that a constant that a YEAR or an ENUM is equal to is none for a key that is equal to it.
 func TestValuesOfOtherColumns(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		b := newBesideUsers(t, s)
 		for y := 1; y <= 12; y++ {

@@ -6,6 +6,7 @@ import (
 
 // With autocommit=0 any statement begins the transaction, which is then as one of BEGIN.
 func TestAutocommitOff(t *testing.T) {
+	t.Parallel()
 	bothWays(t, func(t *testing.T, g *shardedGate) {
 		for _, tt := range []struct {
 			name       string

@@ -57,6 +57,7 @@ func TestPartlyCommitted(t *testing.T) {
 
 // A COMMIT over several shards begins nowhere when one of them is not reached any more, which nobody has seen yet.
 func TestCommitAsksFirst(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		var cut atomic.Bool
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {
@@ -135,6 +136,7 @@ func (c *withholdingConn) Write(b []byte) (int, error) {
 // A statement of its own that loses a shard is rolled back on the others, and the session
 // goes on, whichever statement it is.
 func TestStatementLosesAShard(t *testing.T) {
+	t.Parallel()
 	bothWays(t, func(t *testing.T, g *shardedGate) {
 		for _, st := range []string{"INSERT INTO user (id, age) VALUES (1, 1), (4, 1) ON DUPLICATE KEY UPDATE age = 11", "UPDATE user SET age = 11"} {
 			c, holder := conn(t, g.open(t, "customer", "")), conn(t, g.shards[1])
@@ -221,6 +223,7 @@ func TestRecoveryWaits(t *testing.T) {
 // A shard that is lost between the decision and its COMMIT is told by recovery, here another
 // seqgate's. The client's COMMIT has succeeded, and its session goes on.
 func TestShardIsLostAtDecision(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		for lost := range 2 {
 			var told *withheld

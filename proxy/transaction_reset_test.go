@@ -14,6 +14,7 @@ import (
 
 // When COM_RESET_CONNECTION is answered nothing of the transaction is left on any shard.
 func TestResetEndsTheTransaction(t *testing.T) {
+	t.Parallel()
 	bothWays(t, func(t *testing.T, g *shardedGate) {
 		const resetConnection = 0x1f
 		c, d := g.dial(t, "customer"), conn(t, g.shards[1])
@@ -46,6 +47,7 @@ func TestResetEndsTheTransaction(t *testing.T) {
 
 // COM_RESET_CONNECTION is answered once, also where a shard's connection does not end in order.
 func TestResetWithoutAShard(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		var cut atomic.Bool
 		g := newShardedGate(t, s, 2, gateOptions{configure: func(cfg *proxy.Config) {

@@ -45,6 +45,7 @@ func (g *shardedGate) ages(t *testing.T) [2]int {
 }
 
 func TestTransactionOverShards(t *testing.T) {
+	t.Parallel()
 	bothWays(t, func(t *testing.T, g *shardedGate) {
 		c := conn(t, g.open(t, "customer", ""))
 		for _, tt := range []struct {
@@ -190,6 +191,7 @@ func (g *shardedGate) preparedXA(t *testing.T) (names []string) {
 
 // A deadlock on one shard ends the transaction on all of them.
 func TestDeadlockEndsTheTransaction(t *testing.T) {
+	t.Parallel()
 	bothWays(t, func(t *testing.T, g *shardedGate) {
 		exec(t, g.shards[0], userValues+"(2, 'b', 10)")
 		db := g.open(t, "customer", "")

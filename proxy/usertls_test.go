@@ -102,6 +102,7 @@ func TestRequireTLS(t *testing.T) {
 
 // One session more of a user than there may be is refused, those of others not.
 func TestUserLimit(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{
 			users:     []proxy.User{{Name: "two", Password: "p", MaxConnections: 2}, {Name: "one", Password: "p"}},

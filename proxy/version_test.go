@@ -40,6 +40,7 @@ var versionCases = []insertCase{
 
 // Version comments are read as the session's own server reads them.
 func TestVersionComments(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		native, through := openDSN(t, s.DSN(s.NewDatabase(t))), g.open(t, "")

@@ -30,6 +30,7 @@ func TestTLSLongSession(t *testing.T) {
 // The answer to a filled statement of several packets goes on with their
 // sequence numbers.
 func TestFillLongStatement(t *testing.T) {
+	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
 		g := newGate(t, s, gateOptions{})
 		c := conn(t, g.open(t, "maxAllowedPacket=0"))
