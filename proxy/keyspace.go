@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/backend"
@@ -114,6 +115,7 @@ type keyspaces struct {
 	ownGenerators *generate.Set // nil when Config has one
 	takers        takers
 	clusters      clusters
+	pauses        pauses
 
 	log     *slog.Logger
 	hangups *hangups
@@ -176,9 +178,12 @@ func (s *keyspaces) statementLimit(ctx context.Context, k *catalog.Keyspace) int
 }
 
 // connect gives a connection to a keyspace's server, which must have all that the
-// client was told of by that of the default keyspace. Errors: *backend.ConnectError,
+// client was told of by that of the default keyspace. It waits while the shard is paused. Errors: *backend.ConnectError,
 // and *mysql.MyError for the client.
 func (s *keyspaces) connect(ctx context.Context, k *catalog.Keyspace, login backend.Login) (*backend.Conn, error) {
+	if err := s.awaitResume(ctx, k, time.Now()); err != nil {
+		return nil, err
+	}
 	c, err := s.pools[k].Get(ctx, login)
 	if err != nil {
 		return nil, s.ownLogin(err, login)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -13,6 +14,9 @@ import (
 // connection id, salt, plugins and errors are the client's.
 func (l *login) relay() error {
 	l.keyspace = l.srv.cfg.Keyspaces[l.srv.cfg.Default]
+	if err := l.srv.awaitResume(l.ctx, l.keyspace, time.Now()); err != nil {
+		return l.refuse(err)
+	}
 	var err error
 	if l.open, err = l.keyspace.Backend.Open(l.ctx); err != nil {
 		return l.notOpened(err)
@@ -94,6 +98,9 @@ func (l *login) chooseDatabase() {
 // redirect opens another server for a client that names a database there: it gets
 // that one's salt in a request to authenticate anew.
 func (l *login) redirect() error {
+	if err := l.srv.awaitResume(l.ctx, l.keyspace, time.Now()); err != nil {
+		return l.refuse(err)
+	}
 	open, err := l.keyspace.Backend.Open(l.ctx)
 	if err != nil {
 		var refused *handshake.Refused

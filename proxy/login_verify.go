@@ -79,7 +79,7 @@ func (l *login) connect(ctx context.Context) (err error) {
 	if l.whole == nil || l.whole.Shards == nil {
 		return l.connectTo(ctx, l.keyspace, l.database)
 	}
-	for _, shard := range l.whole.Shards { // any will do: the others are connected to when they are needed
+	for _, shard := range l.srv.pauses.pausedLast(l.whole.Shards) { // any will do: the others are connected to when they are needed
 		err = l.connectTo(ctx, shard, shard.Database)
 		var unreachable *backend.ConnectError
 		if !errors.As(err, &unreachable) {

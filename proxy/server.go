@@ -110,6 +110,8 @@ type Config struct {
 	ReadTimeout, WriteTimeout time.Duration
 	// SlowStatement is how long a statement takes that is logged; 0 logs none.
 	SlowStatement time.Duration
+	// PauseTimeout is how long a statement or a login waits for a shard that is paused; DefaultPauseTimeout when 0.
+	PauseTimeout time.Duration
 	// StatementShapes is of how many shapes statements are counted, for SHOW SEQGATE STATEMENTS; 0: of none.
 	StatementShapes int
 	// MaxValues is how many values of a sequence a client may ask for at once by SELECT
@@ -141,12 +143,14 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.HandshakeTimeout = cmp.Or(cfg.HandshakeTimeout, DefaultHandshakeTimeout)
 	cfg.MaxValues = cmp.Or(cfg.MaxValues, DefaultMaxValues)
+	cfg.PauseTimeout = cmp.Or(cfg.PauseTimeout, DefaultPauseTimeout)
 	ctx, cancel := context.WithCancel(context.Background())
 	s := new(Server)
 	s.cfg, s.log, s.queryNames = cfg, cfg.Logger, newQueryNames()
 	s.ctx, s.cancel = ctx, cancel
 	s.sessions, s.started = make(map[net.Conn]*session), time.Now()
 	s.meter, s.backends = meter.New(), newBackends(cfg.Keyspaces)
+	s.pauses = newPauses(cfg.Keyspaces)
 	s.countShapes(cfg.StatementShapes)
 	s.explicit.log = cfg.Logger
 	s.looked.pause = lookPause

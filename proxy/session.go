@@ -17,6 +17,7 @@ type session struct {
 
 	knewLastID bool // LAST_INSERT_ID() was known before the statement under way
 	lastIDLost bool // it was not, and has gone with a connection; see refuseLostID
+	sentAhead  bool // parameters came by COM_STMT_SEND_LONG_DATA since the latest execution
 }
 
 // observedSession tells what a client's statements did: statistics, counts by their shapes, the slow log, spans.

@@ -26,6 +26,9 @@ func (s *session) command(code byte, length int) error {
 	if s.router != nil {
 		return s.router.command(code, length)
 	}
+	if err := s.awaitServer(code, length); err != nil {
+		return err
+	}
 	switch code {
 	case mysql.COM_QUIT:
 		s.Boundary = true
@@ -35,8 +38,10 @@ func (s *session) command(code byte, length int) error {
 	case mysql.COM_STMT_PREPARE:
 		return s.prepare()
 	case mysql.COM_STMT_EXECUTE, comStmtBulkExecute:
+		s.sentAhead = false
 		return s.execute()
 	case mysql.COM_STMT_SEND_LONG_DATA:
+		s.sentAhead = true
 		return s.sendLongData()
 	case mysql.COM_STMT_CLOSE:
 		return s.closeStmt()

@@ -13,6 +13,7 @@ type Settings struct {
 	HandshakeTimeout, IdleTimeout, ReadTimeout, WriteTimeout time.Duration
 	SlowStatement, Quiet                                     time.Duration
 	MaxValues                                                int64
+	PauseTimeout                                             time.Duration
 	StatementShapes                                          int
 }
 
@@ -36,6 +37,7 @@ func (s *Server) Change(to Settings) error {
 	if to.StatementShapes != s.settings().StatementShapes {
 		s.countShapes(to.StatementShapes)
 	}
+	cfg.PauseTimeout = cmp.Or(to.PauseTimeout, DefaultPauseTimeout)
 	cfg.StatementShapes = to.StatementShapes
 	s.changed.Store(&cfg)
 	if err := s.accounts.keep(to.Users); err != nil {

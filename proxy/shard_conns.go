@@ -72,12 +72,16 @@ func (l *shardConns) find(k *catalog.Keyspace) *executor {
 
 // anyConn gives the home connection, or another one while the home's server is away.
 func (r *shardedConn) anyConn() (*executor, error) {
-	if !r.s.HasEnded() {
-		if conn, err := r.connectedConn(r.s.keyspace); !isAway(err) {
+	home := r.s.keyspace
+	switch {
+	case r.avoids(home):
+		return r.anyShard(home, r.connectedConn)
+	case !r.s.HasEnded():
+		if conn, err := r.connectedConn(home); !isAway(err) {
 			return conn, err
 		}
 	}
-	all := []*catalog.Keyspace{r.s.keyspace}
+	all := []*catalog.Keyspace{home}
 	for _, conn := range r.conns.all {
 		if conn != r.s.executor {
 			all = append(all, conn.keyspace)
@@ -88,7 +92,7 @@ func (r *shardedConn) anyConn() (*executor, error) {
 
 // anyShard gives a connection of any shard of a keyspace, the given one if its server is there.
 func (r *shardedConn) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (*executor, error) {
-	if conn := r.conns.find(k); k.Shard == "" || conn != nil && !conn.HasEnded() {
+	if conn := r.conns.find(k); k.Shard == "" || conn != nil && !conn.HasEnded() && !r.avoids(k) {
 		if conn, err := get(k); !isAway(err) || k.Shard == "" {
 			return conn, err
 		}
@@ -103,9 +107,9 @@ func (r *shardedConn) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) 
 }
 
 // firstOf gives the connection of the first keyspace or shard whose server is there. Those that
-// there is a connection to are preferred, once the first has none any more.
+// there is a connection to are preferred, once the first has none any more or is paused.
 func (r *shardedConn) firstOf(all []*catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (conn *executor, err error) {
-	if first := r.conns.find(all[0]); first != nil && first.HasEnded() {
+	if first := r.conns.find(all[0]); first != nil && first.HasEnded() || r.avoids(all[0]) {
 		slices.SortStableFunc(all, func(a, b *catalog.Keyspace) int { return r.rank(a) - r.rank(b) })
 	}
 	for _, k := range all {
@@ -125,8 +129,11 @@ func isAway(err error) bool {
 	return errors.As(err, &unreachable)
 }
 
-// rank is 0 of a keyspace or shard that the session has a connection to, else 1.
+// rank is 0 of a keyspace or shard that the session has a connection to, 2 of one to avoid, else 1.
 func (r *shardedConn) rank(k *catalog.Keyspace) int {
+	if r.avoids(k) {
+		return 2
+	}
 	if conn := r.conns.find(k); conn != nil && !conn.HasEnded() {
 		return 0
 	}
@@ -148,11 +155,14 @@ func (r *shardedConn) connsOf(shards []*catalog.Keyspace) ([]*executor, error) {
 	return r.connsBy(r.conn, shards)
 }
 
-// connectedConn gives the connection to a shard with the client's settings. One that
+// connectedConn gives the connection to a shard with the client's settings, once it is not paused. One that
 // has ended is replaced, unless something was on it that another would not have.
 func (r *shardedConn) connectedConn(k *catalog.Keyspace) (*executor, error) {
 	if r.s.HalfClosed {
 		return nil, errClientLeft
+	}
+	if err := r.awaitShard(k); err != nil {
+		return nil, err
 	}
 	conn := r.conns.find(k)
 	ended := conn != nil && conn.HasEnded()

@@ -72,14 +72,22 @@ func (s *keyspaces) showServers() shown {
 		all = s.cfg.Health()
 	}
 	result := shown{columns: []wire.Column{wire.TextColumn("Keyspace", 64), wire.TextColumn("Shard", 64), wire.TextColumn("Server", 255), wire.TextColumn("State", 16),
-		wire.TextColumn("Since", 32), wire.IntegerColumn("Latency_microseconds"), wire.TextColumn("Version", 128), wire.TextColumn("Last_error", 1024)}}
-	for _, s := range all {
-		lastError := ""
-		if s.Err != nil {
-			lastError = s.Err.Error()
+		wire.TextColumn("Since", 32), wire.IntegerColumn("Latency_microseconds"), wire.TextColumn("Version", 128), wire.TextColumn("Last_error", 1024),
+		wire.TextColumn("Paused_since", 32), wire.IntegerColumn("Waiting")}}
+	for _, h := range all {
+		lastError, paused, waiting := "", "", int64(0)
+		if h.Err != nil {
+			lastError = h.Err.Error()
 		}
-		result.rows = append(result.rows, []string{s.Keyspace, s.Shard, s.Addr, string(s.State), s.Since.UTC().Format(time.RFC3339),
-			strconv.FormatInt(s.Latency.Microseconds(), 10), s.Version, lastError})
+		for _, k := range s.shardsNamed(h.Keyspace + ":" + h.Shard) {
+			p := s.pauses.of(k)
+			if p == nil {
+				continue
+			}
+			paused, waiting = p.since.UTC().Format(time.RFC3339), p.waiting.Load()
+		}
+		result.rows = append(result.rows, []string{h.Keyspace, h.Shard, h.Addr, string(h.State), h.Since.UTC().Format(time.RFC3339),
+			strconv.FormatInt(h.Latency.Microseconds(), 10), h.Version, lastError, paused, strconv.FormatInt(waiting, 10)})
 	}
 	return result
 }

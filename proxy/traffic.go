@@ -30,6 +30,9 @@ func (s *Server) Traffic() meter.Snapshot {
 	for k, b := range s.backends {
 		counted := b.Snapshot()
 		counted.Keyspace, counted.Shard = k.Name, cmp.Or(k.Shard, "-")
+		if paused := s.pauses.of(k); paused != nil {
+			counted.Paused, counted.Waiting = paused.since, paused.waiting.Load()
+		}
 		if p := s.pools[k]; p != nil {
 			counted.Idle = p.Idle()
 		}

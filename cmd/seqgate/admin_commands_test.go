@@ -21,12 +21,12 @@ import (
 
 // The help and the text of each command that asks a running seqgate.
 func TestAdminCommandsText(t *testing.T) {
-	for _, name := range []string{"status", "sessions", "reload", "kill"} {
+	for _, name := range []string{"status", "sessions", "reload", "kill", "shard pause"} {
 		var out bytes.Buffer
-		if err := run(t.Context(), []string{name, "--help"}, &out, io.Discard); err != nil {
+		if err := run(t.Context(), append(strings.Fields(name), "--help"), &out, io.Discard); err != nil {
 			t.Errorf("%s --help: %v", name, err)
 		}
-		golden(t, "testdata/admin/"+name+"_help.golden", out.String())
+		golden(t, "testdata/admin/"+strings.ReplaceAll(name, " ", "_")+"_help.golden", out.String())
 	}
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	status := admin.StatusReport{
@@ -34,7 +34,7 @@ func TestAdminCommandsText(t *testing.T) {
 		Servers: []admin.ServerReport{
 			{Keyspace: "main", Shard: "-", Address: "10.0.0.1:3306", State: "up", Since: now.Add(-3 * time.Hour), LatencyMS: 0.412, Version: "9.7.0"},
 			{Keyspace: "customer", Shard: "-80", Address: "10.0.0.2:3306", State: "down", Since: now.Add(-12 * time.Second), LastError: "connection refused\x1b[2J"},
-			{Keyspace: "customer", Shard: "80-", Address: "10.0.0.3:3306", State: "unknown"},
+			{Keyspace: "customer", Shard: "80-", Address: "10.0.0.3:3306", State: "unknown", Paused: now.Add(-8 * time.Second), Waiting: 3},
 		},
 		Sequences: []admin.SequenceState{
 			{Sequence: "main.orders_seq", Strategy: "for_update", NextID: 1042, Remaining: 4958, Rate: 12.25, Runway: 404.7, Refills: 7, Failures: 1, LastError: "it timed out",
@@ -76,6 +76,7 @@ func TestAdminCommandsText(t *testing.T) {
 func TestAdminCommandsErrors(t *testing.T) {
 	t.Setenv("SEQGATE_CONFIG", "")
 	s := httptest.NewServer(admin.Guard("secret", admin.New(admin.Config{
+		Pause: func(name string) bool { return name == "customer:-80" }, Resume: func(name string) bool { return name == "main" },
 		Kill: func(_ context.Context, id uint64, _ bool) (bool, error) { return id == 7, nil },
 		Reload: func() (admin.ReloadReport, error) {
 			return admin.ReloadReport{}, io.ErrUnexpectedEOF
@@ -106,6 +107,10 @@ func TestAdminCommandsErrors(t *testing.T) {
 		{"no such session", "secret", []string{"kill", "8", "--admin", addr}, 1, "there is no session 8"},
 		{"killed", "secret", []string{"kill", "7", "--admin", addr}, 0, "session 7 was ended"},
 		{"killed query", "secret", []string{"kill", "--query", "7", "--admin", addr}, 0, "what session 7 ran, if anything, was ended\n"},
+		{"paused", "secret", []string{"shard", "pause", "customer:-80", "--admin", addr}, 0, "customer:-80 is paused\n"},
+		{"resumed", "secret", []string{"shard", "resume", "main", "--admin", addr}, 0, "main is resumed\n"},
+		{"no such shard", "secret", []string{"shard", "pause", "customer", "--admin", addr}, 1, "there is no keyspace or shard 'customer'; seqgate status lists them"},
+		{"no shard", "", []string{"shard", "pause", "--admin", addr}, 2, "write one shard, such as customer:-80, or a keyspace"},
 		{"no time", "", []string{"status", "--admin", addr, "--timeout", "0s"}, 2, "--timeout 0s: write a time above 0"},
 		{"less than no time", "", []string{"health", "--admin", addr, "--timeout", "-1s"}, 2, "--timeout -1s: write a time above 0"},
 		{"a path alone", "", []string{"status", "--admin", "/nowhere/s"}, 1, "no answer at the admin address unix:/nowhere/s: dial unix /nowhere/s: connect: no such file or directory"},

@@ -56,7 +56,12 @@ func printServers(w io.Writer, r admin.StatusReport, now time.Time) (problems []
 		if s.LatencyMS > 0 {
 			took = fmt.Sprintf("%.1f ms", s.LatencyMS)
 		}
-		row(t, name, s.State, ago(now, s.Since), took, s.Address, s.Version)
+		state := s.State
+		if !s.Paused.IsZero() {
+			state += ", paused"
+			problems = append(problems, fmt.Sprintf("%s: paused for %s, %d waiting", name, ago(now, s.Paused), s.Waiting))
+		}
+		row(t, name, state, ago(now, s.Since), took, s.Address, s.Version)
 		if s.LastError != "" {
 			problems = append(problems, name+": "+s.LastError)
 		}

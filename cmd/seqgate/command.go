@@ -54,7 +54,7 @@ A DSN is user:password@tcp(host:port)/database.`,
 	}{
 		{"The proxy:", []*cobra.Command{newDemo(), newServe()}},
 		{"Sequences and ids:", []*cobra.Command{newInit(), newCheck(), newSeq(), newExplain(), newDecode()}},
-		{"A running seqgate:", []*cobra.Command{newStatus(), newSessions(), newKill(), newReload(), newHealth()}},
+		{"A running seqgate:", []*cobra.Command{newStatus(), newSessions(), newKill(), newShard(), newReload(), newHealth()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, c := range group.commands {

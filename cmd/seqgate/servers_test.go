@@ -40,8 +40,8 @@ func TestServersAreWatched(t *testing.T) {
 		s.Start(t)
 		wait("the server is up again", ready)
 		db := openClient(t, "app", "app", gate.addr, "main")
-		var row [8]sql.NullString
-		if err := db.QueryRowContext(t.Context(), "SHOW SEQGATE SERVERS").Scan(&row[0], &row[1], &row[2], &row[3], &row[4], &row[5], &row[6], &row[7]); err != nil {
+		var row [10]sql.NullString
+		if err := db.QueryRowContext(t.Context(), "SHOW SEQGATE SERVERS").Scan(&row[0], &row[1], &row[2], &row[3], &row[4], &row[5], &row[6], &row[7], &row[8], &row[9]); err != nil {
 			t.Fatal(err)
 		}
 		if row[0].String != "main" || row[1].String != "-" || row[2].String != s.Addr || row[3].String != "up" || row[6].String != s.Version {

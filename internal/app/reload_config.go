@@ -93,7 +93,7 @@ func (f *reloadedConfig) apply(cfg *config.Config) error {
 	err := f.server.Change(proxy.Settings{
 		Users: proxyUsers(cfg.Users), MaxConnections: cfg.Limits.Connections, MaxUserConnections: cfg.Limits.PerUser,
 		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle, ReadTimeout: cfg.Timeouts.Read, WriteTimeout: cfg.Timeouts.Write,
-		SlowStatement: cfg.Log.Slow, Quiet: min(cfg.LameduckPeriod, quiet), MaxValues: cfg.Sequences.MaxN, StatementShapes: cfg.StatementShapes,
+		SlowStatement: cfg.Log.Slow, Quiet: min(cfg.LameduckPeriod, quiet), MaxValues: cfg.Sequences.MaxN, PauseTimeout: cfg.Timeouts.Pause, StatementShapes: cfg.StatementShapes,
 	})
 	if err != nil {
 		return fmt.Errorf("users: %w: restart it", err)

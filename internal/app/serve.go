@@ -111,7 +111,7 @@ func Serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 	stopAdmin, err := serveAdmin(cfg.Admin, admin.New(admin.Config{
 		Ready: server.Ready, Sequences: sequences.Snapshot, Keyed: keyedSequences.snapshot, Reloads: schema.counts, Certificates: bothCounts(certificates, adminCertificates),
 		ConfigReloads: file.counts, Traffic: server.Traffic, Statements: server.Statements, ColumnMax: server.ColumnMax, Generators: generatorStatuses(numbers), Version: Version(),
-		API: api.counts, Reload: file.reloadAll, Kill: server.Kill,
+		API: api.counts, Reload: file.reloadAll, Kill: server.Kill, Pause: server.Pause, Resume: server.Resume,
 		History: history, Sessions: sessionStatuses(server), VSchema: server.VSchema, Servers: adminServers(cfg), Health: servers.Statuses,
 	}), adminCertificates, log)
 	if err != nil {
@@ -354,7 +354,7 @@ func newServer(schema *VSchemaFile, keyspaces map[string]*catalog.Keyspace, serv
 		ProxyFrom:        cfg.ProxyProtocol.From,
 		HandshakeTimeout: cfg.Timeouts.Handshake, IdleTimeout: cfg.Timeouts.Idle,
 		ReadTimeout: cfg.Timeouts.Read, WriteTimeout: cfg.Timeouts.Write,
-		Quiet: min(cfg.LameduckPeriod, quiet), SlowStatement: cfg.Log.Slow, MaxValues: cfg.Sequences.MaxN, StatementShapes: cfg.StatementShapes,
+		Quiet: min(cfg.LameduckPeriod, quiet), SlowStatement: cfg.Log.Slow, MaxValues: cfg.Sequences.MaxN, PauseTimeout: cfg.Timeouts.Pause, StatementShapes: cfg.StatementShapes,
 	})
 }
 

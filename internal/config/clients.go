@@ -26,6 +26,7 @@ type Timeouts struct {
 	Handshake time.Duration // from connecting to the first command
 	Idle      time.Duration // between two commands; 0: the server's own wait_timeout rules
 	Read      time.Duration // in the middle of a packet
+	Pause     time.Duration // for a shard that is paused
 	Write     time.Duration // for a client that does not take its answer
 }
 

@@ -143,7 +143,7 @@ func Default() *Config {
 		API:          API{MaxN: idapi.DefaultMaxN, Connections: 1000},
 		TLS:          TLS{Backend: TLSAsClient},
 		Limits:       Limits{Connections: 10_000, IdleBackends: backend.DefaultMaxIdle},
-		Timeouts:     Timeouts{Handshake: proxy.DefaultHandshakeTimeout, Read: 30 * time.Second, Write: time.Minute},
+		Timeouts:     Timeouts{Handshake: proxy.DefaultHandshakeTimeout, Read: 30 * time.Second, Write: time.Minute, Pause: proxy.DefaultPauseTimeout},
 		DrainTimeout: 10 * time.Second,
 		Log:          Log{Level: slog.LevelInfo, Format: "auto"},
 	}

@@ -90,7 +90,7 @@ admin: {listen: "127.0.0.1:9"}
 drain_timeout: 0s
 log: {level: debug, format: json, slow: 2s}
 limits: {connections: 5, per_user: 3}
-timeouts: {handshake: 1s, idle: 1m, read: 2s, write: 3s}
+timeouts: {handshake: 1s, idle: 1m, read: 2s, write: 3s, pause: 4s}
 proxy_protocol: {from: [10.0.0.0/8, 127.0.0.1, "fd00::/8"]}
 tls: {required: true}
 `
@@ -112,7 +112,7 @@ tls: {required: true}
 		{"one", "0123", "caching_sha2_password", "none", 0, false, nil}, {"two", "from env", "mysql_native_password", "tls", 7, false, nil},
 		{"three", "from file", "caching_sha2_password", "none", 0, true, &catalog.Account{User: "at_server", Password: "from env"}}})
 	check("Limits", c.Limits, Limits{Connections: 5, PerUser: 3, IdleBackends: 100})
-	check("Timeouts", c.Timeouts, Timeouts{Handshake: time.Second, Idle: time.Minute, Read: 2 * time.Second, Write: 3 * time.Second})
+	check("Timeouts", c.Timeouts, Timeouts{Handshake: time.Second, Idle: time.Minute, Read: 2 * time.Second, Write: 3 * time.Second, Pause: 4 * time.Second})
 	check("ProxyProtocol", fmt.Sprint(c.ProxyProtocol.From), "[10.0.0.0/8 127.0.0.1/32 fd00::/8]")
 	check("tls.required", c.TLS.Required, true)
 	check("DefaultKeyspace", c.DefaultKeyspace, "a")

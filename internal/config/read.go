@@ -75,6 +75,7 @@ func newReader(l Loader) *reader {
 		"timeouts.idle":           func(v value) { c.Timeouts.Idle = r.duration(v, 0) },
 		"timeouts.read":           func(v value) { c.Timeouts.Read = r.duration(v, time.Nanosecond) },
 		"timeouts.write":          func(v value) { c.Timeouts.Write = r.duration(v, time.Nanosecond) },
+		"timeouts.pause":          func(v value) { c.Timeouts.Pause = r.duration(v, time.Nanosecond) },
 		"proxy_protocol.from":     func(v value) { c.ProxyProtocol.From = r.prefixes(v) },
 		"lameduck_period":         func(v value) { c.LameduckPeriod = r.duration(v, 0) },
 		"drain_timeout":           func(v value) { c.DrainTimeout = r.duration(v, 0) },

@@ -10,7 +10,7 @@ import (
 // reloadable are the keys of the configuration that count without a restart, after a reload.
 var reloadable = map[string]bool{
 	"users": true, "limits.connections": true, "limits.per_user": true,
-	"timeouts.handshake": true, "timeouts.idle": true, "timeouts.read": true, "timeouts.write": true,
+	"timeouts.handshake": true, "timeouts.idle": true, "timeouts.read": true, "timeouts.write": true, "timeouts.pause": true,
 	"sequences.min_lifetime": true, "sequences.max_step": true, "sequences.max_n": true, "sequences.prefetch": true, "sequences.timeout": true,
 	"lameduck_period": true, "drain_timeout": true, "log.level": true, "log.slow": true, "statement_shapes": true,
 	"api.tokens": true,

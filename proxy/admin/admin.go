@@ -35,8 +35,10 @@ type Config struct {
 	// Reload reads the configuration and its files again; nil: the path is not there.
 	Reload func() (ReloadReport, error)
 	// Kill ends the session with an id, or with query the statement that it runs; nil: the path is not there.
-	Kill    func(ctx context.Context, id uint64, query bool) (found bool, err error)
-	Version string // seqgate's own
+	Kill func(ctx context.Context, id uint64, query bool) (found bool, err error)
+	// Pause has statements wait for a shard, named keyspace:shard, until Resume; nil: the paths are not there.
+	Pause, Resume func(name string) (found bool)
+	Version       string // seqgate's own
 
 	History  *History                                                    // for the charts
 	Sessions func(ctx context.Context, most int) ([]Session, int, error) // of the clients, and how many there are
@@ -61,6 +63,8 @@ type Config struct {
 //	                ReloadReport as JSON, or 422 with what is wrong
 //	POST /-/kill?id=N  ends a client's session, with &query the statement that it runs, for clients on the same machine:
 //	                200, 404 when there is no such session, or 502 with what the server says
+//	POST /-/pause?shard=K:S   has statements wait for a shard, until
+//	POST /-/resume?shard=K:S  both for clients on the same machine: 200, or 404 when there is no such shard
 func New(cfg Config) http.Handler {
 	cfg.fill()
 	mux := http.NewServeMux()
@@ -80,6 +84,10 @@ func New(cfg Config) http.Handler {
 	}
 	if cfg.Kill != nil {
 		mux.Handle("POST /-/kill", onThisMachine("end sessions: use a loopback address", killHandler(cfg.Kill)))
+	}
+	if cfg.Pause != nil {
+		mux.Handle("POST /-/pause", shardHandler(cfg.Pause))
+		mux.Handle("POST /-/resume", shardHandler(cfg.Resume))
 	}
 	registerReports(mux, cfg)
 	registerPages(mux, cfg)

@@ -58,7 +58,10 @@ var (
 	serverReadOnly = gauge("server_read_only", "1 if a server said that it is read-only, else 0.", "keyspace", "shard")
 	serverLatency  = gauge("server_check_seconds", "How long a server took to answer when it did last.", "keyspace", "shard")
 
-	backendMetrics = []*metric{backendQueries, backendReceived, backendSent, backendConnections, serverUp, serverReadOnly, serverLatency}
+	serverPaused  = gauge("server_paused", "1 while statements wait for a shard since seqgate shard pause, else 0.", "keyspace", "shard")
+	serverWaiting = gauge("server_waiting", "Statements and logins that wait until a shard is resumed.", "keyspace", "shard")
+
+	backendMetrics = []*metric{backendQueries, backendReceived, backendSent, backendConnections, serverPaused, serverWaiting, serverUp, serverReadOnly, serverLatency}
 )
 
 // servers tells how each server stands.
@@ -78,5 +81,7 @@ func backends(s sink, t meter.Snapshot) {
 		s.put(backendSent, float64(b.Out), b.Keyspace, b.Shard)
 		s.put(backendConnections, float64(b.Busy), b.Keyspace, b.Shard, "busy")
 		s.put(backendConnections, float64(b.Idle), b.Keyspace, b.Shard, "idle")
+		s.put(serverPaused, truth(!b.Paused.IsZero()), b.Keyspace, b.Shard)
+		s.put(serverWaiting, float64(b.Waiting), b.Keyspace, b.Shard)
 	}
 }

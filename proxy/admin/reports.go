@@ -34,6 +34,8 @@ type ServerReport struct {
 	LatencyMS float64   `json:"latency_ms"`
 	Version   string    `json:"version,omitempty"`
 	LastError string    `json:"last_error,omitempty"`
+	Paused    time.Time `json:"paused_since,omitzero"` // by seqgate shard pause
+	Waiting   int64     `json:"waiting,omitempty"`     // statements and logins, until it is resumed
 }
 
 // SessionsReport lists clients' sessions.
@@ -70,7 +72,13 @@ func (c *Config) status() StatusReport {
 		Servers: []ServerReport{}, Sequences: []SequenceState{}, Keyed: []KeyedState{}, // lists in JSON, also when they are empty
 	}
 	for _, s := range c.Health() {
-		report.Servers = append(report.Servers, serverReport(s))
+		server := serverReport(s)
+		for _, b := range traffic.Backends {
+			if b.Keyspace == server.Keyspace && b.Shard == server.Shard {
+				server.Paused, server.Waiting = b.Paused, b.Waiting
+			}
+		}
+		report.Servers = append(report.Servers, server)
 	}
 	for _, s := range c.Sequences() {
 		report.Sequences = append(report.Sequences, c.stateOf(s))

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,11 @@ import (
 func TestReports(t *testing.T) {
 	began := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	h := New(Config{
-		Version: "v1.2.3", Traffic: func() meter.Snapshot { return meter.Snapshot{Started: began, Sessions: 2, Limit: 10, Pinned: 1} },
+		Version: "v1.2.3",
+		Traffic: func() meter.Snapshot {
+			return meter.Snapshot{Started: began, Sessions: 2, Limit: 10, Pinned: 1,
+				Backends: []meter.BackendSnapshot{{Keyspace: "main", Shard: "-", Paused: began, Waiting: 3}}}
+		},
 		Health: func() []health.Status {
 			return []health.Status{{Keyspace: "main", Shard: "-", Addr: "db:3306", State: health.Down, Since: began, Latency: 1500 * time.Microsecond, Err: errors.New("no route")}}
 		},
@@ -40,7 +45,7 @@ func TestReports(t *testing.T) {
 	}
 	want := StatusReport{
 		Version: "v1.2.3", Started: began, Ready: true, Problem: "server of main is down", Sessions: 2, Limit: 10, Pinned: 1, Keyed: []KeyedState{},
-		Servers:   []ServerReport{{Keyspace: "main", Shard: "-", Address: "db:3306", State: "down", Since: began, LatencyMS: 1.5, LastError: "no route"}},
+		Servers:   []ServerReport{{Keyspace: "main", Shard: "-", Address: "db:3306", State: "down", Since: began, LatencyMS: 1.5, LastError: "no route", Paused: began, Waiting: 3}},
 		Sequences: []SequenceState{{Sequence: "main.users_seq", Keyspace: "main", Name: "shop.users_seq"}},
 	}
 	if diff := cmp.Diff(want, status); diff != "" {
@@ -139,5 +144,38 @@ func TestNamesOnPage(t *testing.T) {
 	}
 	if strings.Contains(page, "shop.users_seq<") {
 		t.Error("the page calls a sequence by its database")
+	}
+}
+
+// Only clients on the same machine pause a shard.
+func TestPause(t *testing.T) {
+	var changed []string
+	note := func(verb string) func(string) bool {
+		return func(name string) bool {
+			changed = append(changed, verb+" "+name)
+			return name == "customer:-80"
+		}
+	}
+	h := Guard("", New(Config{Pause: note("pause"), Resume: note("resume")}))
+	for _, tt := range []struct {
+		method, target, from string
+		status               int
+	}{
+		{http.MethodPost, "/-/pause?shard=customer:-80", "127.0.0.1:1", http.StatusOK},
+		{http.MethodPost, "/-/resume?shard=customer:-80", "127.0.0.1:1", http.StatusOK},
+		{http.MethodPost, "/-/pause?shard=nosuch", "127.0.0.1:1", http.StatusNotFound},
+		{http.MethodPost, "/-/pause?shard=customer:-80", "192.0.2.1:1", http.StatusForbidden},
+		{http.MethodGet, "/-/pause?shard=customer:-80", "127.0.0.1:1", http.StatusMethodNotAllowed},
+	} {
+		r := httptest.NewRequest(tt.method, tt.target, nil)
+		r.RemoteAddr, r.Host = tt.from, "localhost"
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != tt.status {
+			t.Errorf("%s %s from %s: status %d, want %d: %s", tt.method, tt.target, tt.from, w.Code, tt.status, w.Body)
+		}
+	}
+	if want := []string{"pause customer:-80", "resume customer:-80", "pause nosuch"}; !slices.Equal(changed, want) {
+		t.Errorf("got %q, want %q", changed, want)
 	}
 }

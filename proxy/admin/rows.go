@@ -131,6 +131,7 @@ func newKeyedRow(name string, st keyed.Status) keyedRow {
 type backendRow struct {
 	Keyspace, Shard, Addr, Database, Busy, Idle, Queries, In, Out string
 	State, StateLevel, Latency, Version, Error                    string
+	Paused                                                        string // since when, and how many wait; "" for not
 }
 
 // backendRows joins where servers are to how they stand and to what was counted of them.
@@ -150,6 +151,9 @@ func backendRows(now time.Time, servers []Server, healths []health.Status, t met
 			if h.Keyspace == b.Keyspace && h.Shard == b.Shard {
 				row.tell(now, h)
 			}
+		}
+		if !b.Paused.IsZero() {
+			row.Paused = "paused for " + about(max(now.Sub(b.Paused), 0)) + ", " + grouped(b.Waiting) + " waiting"
 		}
 		rows = append(rows, row)
 	}

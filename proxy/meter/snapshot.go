@@ -36,6 +36,9 @@ type BackendSnapshot struct {
 	In, Out, Queries int64
 	Busy             int64 // connections that sessions use
 	Idle             int   // connections that wait for a session
+
+	Paused  time.Time // since then statements wait for it; zero: they do not
+	Waiting int64     // that do now
 }
 
 // Kinds returns all kinds that are counted.
