@@ -106,23 +106,35 @@ func TestCheckVSchema(t *testing.T) {
 		"missing": {"auto_increment": {"column": "id", "sequence": "s"}},
 		"column":  {"auto_increment": {"column": "idd", "sequence": "s"}},
 		"text":    {"auto_increment": {"column": "id", "sequence": "s"}},
+		"number":  {"auto_increment": {"column": "id", "sequence": "s"}},
+		"full":    {"auto_increment": {"column": "id", "sequence": "s"}},
+		"behind":  {"auto_increment": {"column": "id", "sequence": "s"}},
+		"day":     {"auto_increment": {"column": "id", "sequence": "s"}},
 		"order":   {"auto_increment": {"column": "id", "sequence": "s"}, "columns": [{"name": "id"}, {"name": "v"}], "column_list_authoritative": true},
 		"nosequence": {"auto_increment": {"column": "id", "sequence": "not_made"}},
 		"s": {"type": "sequence"}, "not_made": {"type": "sequence"}}}}}`
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		p := newPlace(t, s, vschemaText,
 			"CREATE TABLE good (id BIGINT PRIMARY KEY, v INT)", "CREATE TABLE `column` (id BIGINT PRIMARY KEY)",
-			"CREATE TABLE text (id CHAR(5) PRIMARY KEY)", "CREATE TABLE `order` (v INT, id BIGINT PRIMARY KEY)",
+			"CREATE TABLE text (id CHAR(5) PRIMARY KEY)", "INSERT INTO text VALUES ('abc'), ('4')",
+			"CREATE TABLE number (id DECIMAL(20) PRIMARY KEY)", "INSERT INTO number VALUES (99999999999999999999), (4)", // what is no id does not count
+			"CREATE TABLE full (id VARCHAR(1) PRIMARY KEY)", "INSERT INTO full VALUES ('9')",
+			"CREATE TABLE behind (id CHAR(20) PRIMARY KEY)", "INSERT INTO behind VALUES ('10'), ('9')", "CREATE TABLE day (id DATE PRIMARY KEY)",
+			"CREATE TABLE `order` (v INT, id BIGINT PRIMARY KEY)",
 			"CREATE TABLE nosequence (id INT PRIMARY KEY)",
 			"CREATE TABLE s "+vitessSequence, "INSERT INTO s VALUES (0, 5, 1)")
 		checkOutput(t, p, []string{
 			"error: main.not_made: the sequence table is missing: run seqgate init",
+			"error: main.behind.id: filled from main.s: next_id 5 is not above the largest id 10, ids would repeat: run seqgate init",
 			"error: main.column: the auto_increment column idd is missing: did you mean \"id\"?",
+			"error: main.day.id: a date holds no sequence's ids: make it a BIGINT",
+			"error: main.full.id: filled from main.s: the ids are used up: the largest id, 9, is the last of varchar(1): make it a BIGINT",
 			"ok: main.good.id: filled from main.s: next_id 5, cache 1, 9223372036854775803 ids left of bigint",
-			"error: main.missing: the table is missing in database DB, or the vschema names it wrongly: write one of column, good, nosequence, order, s, text",
+			"error: main.missing: the table is missing in database DB, or the vschema names it wrongly: write one of behind, column, day, full, good, nosequence, number, order, s, text",
+			"ok: main.number.id: filled from main.s: next_id 5, cache 1, 9223372036854775803 ids left of decimal(20,0)",
 			"error: main.order: the vschema's authoritative columns are id, v, the table's are v, id: correct the vschema",
 			"ok: main.order.id: filled from main.s: next_id 5, cache 1, 9223372036854775803 ids left of bigint",
-			"error: main.text.id: a char holds no sequence's ids: make it a BIGINT",
+			"ok: main.text.id: filled from main.s: next_id 5, cache 1, 99995 ids left of char(5)",
 		})
 	})
 }

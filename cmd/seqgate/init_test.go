@@ -165,11 +165,11 @@ func TestInitGoesOn(t *testing.T) {
 		"c": {"auto_increment": {"column": "id", "sequence": "c_seq"}},
 		"a_seq": {"type": "sequence"}, "b_seq": {"type": "sequence"}, "c_seq": {"type": "sequence"}}}}}`
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		p := newPlace(t, s, vschemaText, "CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id CHAR(36) PRIMARY KEY)",
+		p := newPlace(t, s, vschemaText, "CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id DATE PRIMARY KEY)",
 			"CREATE TABLE c (id INT PRIMARY KEY)", "INSERT INTO c VALUES (8)")
 		_, err := p.run(initCommand)
 		want := `sequence main.a_seq: table main.a: there is no column nope: write id
-sequence main.b_seq: table main.b: the column id is a char, which holds no sequence's ids: make it a BIGINT`
+sequence main.b_seq: table main.b: the column id is a date, which holds no sequence's ids: make it a BIGINT`
 		if err == nil || err.Error() != want {
 			t.Errorf("error:\n%v\nwant:\n%s", err, want)
 		}

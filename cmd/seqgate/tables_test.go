@@ -134,6 +134,8 @@ func TestReadUsedIDs(t *testing.T) {
 		{"the end", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (9223372036854775807)", ops.UsedIDs{Max: 9223372036854775807}, 0},
 		{"one before the end", "(id BIGINT PRIMARY KEY)", "INSERT INTO t VALUES (9223372036854775806)",
 			ops.UsedIDs{Max: 9223372036854775806}, 9223372036854775807},
+		{"characters", "(id VARCHAR(20) PRIMARY KEY)", "INSERT INTO t VALUES ('10'), ('9'), ('abc'), ('99999999999999999999')", ops.UsedIDs{Max: 10}, 11},
+		{"double", "(id DOUBLE PRIMARY KEY)", "INSERT INTO t VALUES (10), (9), (1e30)", ops.UsedIDs{Max: 10}, 11},
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		for _, tt := range tests {
@@ -151,7 +153,7 @@ func TestReadUsedIDs(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer server.Close()
-				got, err := server.ReadUsedIDs(t.Context(), "t", "id")
+				got, err := server.ReadUsedIDs(t.Context(), "t", *server.Tables["t"].Column("id"))
 				if err != nil || got != tt.want {
 					t.Errorf("used ids %+v, %v, want %+v", got, err, tt.want)
 				}

@@ -218,14 +218,14 @@ func (c *checker) checkFilled(ctx context.Context, s *Server, f filled, from Tab
 		return
 	}
 	subject := name.String() + "." + column.Name
-	if column.MaxInteger() == 0 {
+	if !column.TakesIDs() {
 		c.fail(subject, "a %s holds no sequence's ids: make it a BIGINT", column.DataType())
 		return
 	}
 	if row == nil {
 		return
 	}
-	used, err := s.ReadUsedIDs(ctx, f.Table, column.Name)
+	used, err := s.ReadUsedIDs(ctx, f.Table, column)
 	if err != nil {
 		c.failed(subject, err)
 		return
@@ -254,13 +254,13 @@ func (c *checker) checkRange(subject string, column catalog.Column, sequence Tab
 	case fault != "":
 		c.warn(subject, "filled from %s: %s", sequence, fault)
 	}
-	c.ok(subject, "filled from %s: next_id %d, cache %d, %d ids left of %s", sequence, next, row.cache.Int64, column.MaxInteger()-next+1, column.ShortType())
+	c.ok(subject, "filled from %s: next_id %d, cache %d, %d ids left of %s", sequence, next, row.cache.Int64, column.MaxID()-next+1, column.ShortType())
 }
 
 // rangeFault says what is wrong with a next_id for a column with these ids in use, "" for nothing. It is fatal when ids
 // would repeat or INSERTs fail.
 func rangeFault(next int64, used UsedIDs, column catalog.Column) (fault string, fatal bool) {
-	last := column.MaxInteger()
+	last := column.MaxID()
 	switch left := last - next + 1; {
 	case used.Max >= last:
 		return fmt.Sprintf("the ids are used up: the largest id, %d, is the last of %s: make it a BIGINT", used.Max, column.ShortType()), true
@@ -318,7 +318,7 @@ func (c *checker) checkKeyColumn(name, subject TableName, t *catalog.Table) {
 	switch {
 	case !ok:
 		c.fail(subject, "the key column %s is missing: %s", declared.AutoIncrement.Key, vschema.Suggest(declared.AutoIncrement.Key, columnNames(t.Columns)))
-	case column.MaxInteger() == 0 && !slices.Contains([]string{"char", "varchar", "binary", "varbinary"}, column.DataType()):
+	case !column.IsInteger() && !slices.Contains([]string{"char", "varchar", "binary", "varbinary"}, column.DataType()):
 		c.fail(subject, "the key column %s is a %s: use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", column.Name, column.DataType())
 	}
 }

@@ -107,7 +107,7 @@ func (c *Cluster) usedStripes(ctx context.Context, b binding, stripes []sequence
 		if err != nil {
 			return nil, err
 		}
-		id := Quote(column.Name)
+		id := idSQL(column)
 		err = p.server.eachMax(ctx, fmt.Sprintf("SELECT %s DIV %d MOD %d + 1, MAX(%[1]s) FROM %[4]s WHERE %[1]s >= %[5]d GROUP BY 1",
 			id, l.Chunk, l.Stripes, p.server.quoted(p.Table), from), func(stripe int, last int64) { used[stripe] = max(used[stripe], last) })
 		if err != nil {

@@ -101,7 +101,7 @@ func columnValue(c catalog.Column, text []byte) vschema.Value {
 	if text == nil {
 		return vschema.Null()
 	}
-	if c.MaxInteger() == 0 {
+	if !c.IsInteger() {
 		return vschema.Text(text)
 	}
 	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {

@@ -92,7 +92,7 @@ func readAutoIncrement(ctx context.Context, s *Server, table string) (found coun
 	if why != "" {
 		return found, errors.New(why)
 	}
-	used, err := s.ReadUsedIDs(ctx, table, column.Name)
+	used, err := s.ReadUsedIDs(ctx, table, *column)
 	if err != nil {
 		return found, err
 	}

@@ -146,15 +146,15 @@ func (p located) free(ctx context.Context) (FreeIDs, error) {
 	if err != nil {
 		return FreeIDs{}, err
 	}
-	used, err := p.server.ReadUsedIDs(ctx, p.Table, column.Name)
+	used, err := p.server.ReadUsedIDs(ctx, p.Table, column)
 	if err != nil {
 		return FreeIDs{}, err
 	}
 	next, err := used.Next()
-	if err == nil && next > column.MaxInteger() {
-		err = fmt.Errorf("the ids are used up: %s is a %s, which ends at %d: make it a BIGINT", column.Name, column.ShortType(), column.MaxInteger())
+	if err == nil && next > column.MaxID() {
+		err = fmt.Errorf("the ids are used up: %s is a %s, which ends at %d: make it a BIGINT", column.Name, column.ShortType(), column.MaxID())
 	}
-	return FreeIDs{Next: next, Last: column.MaxInteger()}, err
+	return FreeIDs{Next: next, Last: column.MaxID()}, err
 }
 
 // filledColumn finds a column that can hold a sequence's ids.
@@ -163,7 +163,7 @@ func filledColumn(t *catalog.Table, name string) (catalog.Column, error) {
 	switch {
 	case !ok:
 		return column, fmt.Errorf("there is no column %s: %s", name, vschema.Suggest(name, columnNames(t.Columns)))
-	case column.MaxInteger() == 0:
+	case !column.TakesIDs():
 		return column, fmt.Errorf("the column %s is a %s, which holds no sequence's ids: make it a BIGINT", column.Name, column.DataType())
 	}
 	return column, nil

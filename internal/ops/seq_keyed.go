@@ -81,7 +81,7 @@ func (s *Server) eachKey(ctx context.Context, t *catalog.Table, f filled, do fun
 		return fmt.Errorf("there is no key column %s", f.key)
 	}
 	rows, err := s.DB.QueryContext(ctx, fmt.Sprintf("SELECT %s, MAX(%s) FROM %s WHERE %s IS NOT NULL GROUP BY 1",
-		bytesSQL(key), Quote(column.Name), s.quoted(f.Table), Quote(key.Name)))
+		bytesSQL(key), idSQL(column), s.quoted(f.Table), Quote(key.Name)))
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (p located) lastID() (int64, error) {
 		return math.MaxInt64, nil
 	}
 	column, err := filledColumn(t, p.column)
-	return column.MaxInteger(), err
+	return column.MaxID(), err
 }
 
 // KeyedNote is what an operator should know of a keyed sequence that was raised.

@@ -183,7 +183,7 @@ func (c *Cluster) readColumn(ctx context.Context, f filled, row *SeqRow) (listed
 		if err != nil {
 			return l, s.where(err)
 		}
-		if column.Name == "" || here.MaxInteger() < column.MaxInteger() {
+		if column.Name == "" || here.MaxID() < column.MaxID() {
 			column = here
 		}
 		used = UsedIDs{max(used.Max, ids.Max), max(used.Counter, ids.Counter)}
@@ -193,7 +193,7 @@ func (c *Cluster) readColumn(ctx context.Context, f filled, row *SeqRow) (listed
 		return l, nil
 	}
 	next := max(row.next.Int64, 1)
-	share := min(1, float64(next-1)/float64(column.MaxInteger()))
+	share := min(1, float64(next-1)/float64(column.MaxID()))
 	l.Used = &share
 	if fault, _ := rangeFault(next, used, column); fault != "" {
 		err = errors.New(fault)
@@ -210,7 +210,7 @@ func (s *Server) readColumn(ctx context.Context, f filled) (column catalog.Colum
 	if column, err = filledColumn(t, f.column); err != nil {
 		return column, used, err
 	}
-	used, err = s.ReadUsedIDs(ctx, f.Table, column.Name)
+	used, err = s.ReadUsedIDs(ctx, f.Table, column)
 	return column, used, err
 }
 

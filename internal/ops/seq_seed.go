@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/seqgate/seqgate/sequence"
 )
-
-// numeric are the types of columns besides integers that can hold a sequence's ids: those that the proxy fills.
-var numeric = []string{"decimal", "float", "double", "char", "varchar", "binary", "varbinary",
-	"tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob"}
 
 // used returns the first id above those of a sequence in one column; 1 for a column that can hold none: it is missing, or of
 // a type that no sequence fills. Its own statements are refused, and say so; those of other tables go on.
@@ -23,16 +18,10 @@ func (p located) used(ctx context.Context) (int64, error) {
 		return 1, nil
 	}
 	column, ok := columnOf(t, p.column)
-	isNumeric := slices.Contains(numeric, column.DataType())
-	if !ok || column.MaxInteger() == 0 && !isNumeric {
+	if !ok || !column.TakesIDs() {
 		return 1, nil
 	}
-	largest := largestOf(column.Name)
-	if isNumeric {
-		number := "CAST(" + Quote(column.Name) + " AS DECIMAL(65))"
-		largest = "MAX(IF(" + number + " < 9223372036854775807, " + number + ", 0))" // what is larger is no sequence's
-	}
-	used, err := p.server.readUsed(ctx, p.Table, largest)
+	used, err := p.server.ReadUsedIDs(ctx, p.Table, column)
 	if err != nil {
 		return 0, err
 	}

@@ -173,16 +173,9 @@ func (u UsedIDs) Next() (int64, error) {
 	return max(u.Max+1, u.Counter, 1), nil
 }
 
-// ReadUsedIDs reads MAX(column), also of rows in open transactions, and the AUTO_INCREMENT counter. Both end at 2^63-1, as sequences do. It may be called in
-// parallel: it has a connection of its own.
-func (s *Server) ReadUsedIDs(ctx context.Context, table, column string) (used UsedIDs, err error) {
-	return s.readUsed(ctx, table, largestOf(column))
-}
-
-func largestOf(column string) string { return "MAX(" + Quote(column) + ")" }
-
-// readUsed is readUsedIDs where largest is the expression that gives the largest id.
-func (s *Server) readUsed(ctx context.Context, table, largest string) (used UsedIDs, err error) {
+// ReadUsedIDs reads the largest id of a column, also of rows in open transactions, and the AUTO_INCREMENT counter. Both end at
+// 2^63-1, as sequences do. It may be called in parallel: it has a connection of its own.
+func (s *Server) ReadUsedIDs(ctx context.Context, table string, column catalog.Column) (used UsedIDs, err error) {
 	conn, err := s.DB.Conn(ctx)
 	if err != nil {
 		return UsedIDs{}, err
@@ -193,7 +186,7 @@ func (s *Server) readUsed(ctx context.Context, table, largest string) (used Used
 		return UsedIDs{}, err
 	}
 	var last, counter sql.NullString
-	err = conn.QueryRowContext(ctx, "SELECT "+largest+" FROM "+s.quoted(table)).Scan(&last)
+	err = conn.QueryRowContext(ctx, fmt.Sprintf("SELECT MAX(%s) FROM %s", idSQL(column), s.quoted(table))).Scan(&last)
 	if err != nil {
 		return UsedIDs{}, err
 	}
@@ -210,6 +203,16 @@ func (s *Server) readUsed(ctx context.Context, table, largest string) (used Used
 	}
 	used.Counter, err = clampID(counter)
 	return used, err
+}
+
+// idSQL is the id in a column that can hold a sequence's: of one that is no integer the number that it spells, or 0 where that is
+// larger than any id.
+func idSQL(c catalog.Column) string {
+	if c.IsInteger() {
+		return Quote(c.Name)
+	}
+	number := "CAST(" + Quote(c.Name) + " AS DECIMAL(65))"
+	return "IF(" + number + " < 9223372036854775807, " + number + ", 0)"
 }
 
 // freshStatistics makes MySQL 8 and later read AUTO_INCREMENT counters from the tables instead of values up to a day

@@ -121,22 +121,17 @@ func (c *Column) integerBits() int {
 	return map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}[name]
 }
 
-// MaxInteger is MaxID of an integer column, and 0 of another.
-func (c *Column) MaxInteger() int64 {
-	if !c.IsInteger() {
-		return 0
-	}
-	return c.MaxID()
-}
-
 // DataType returns the column's type in small letters, without length and attributes: bigint.
 func (c *Column) DataType() string {
 	name, _ := c.TypeName()
 	return name
 }
 
-// ShortType returns the column's type without its length: bigint, int unsigned.
+// ShortType returns the column's type, of integers without their display width: bigint, int unsigned, decimal(20,0).
 func (c *Column) ShortType() string {
+	if !c.IsInteger() {
+		return c.Definition()
+	}
 	if strings.Contains(strings.ToLower(c.Type), "unsigned") {
 		return c.DataType() + " unsigned"
 	}

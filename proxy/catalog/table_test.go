@@ -45,7 +45,7 @@ func TestIDColumn(t *testing.T) {
 	}
 }
 
-func TestMaxInteger(t *testing.T) {
+func TestMaxID(t *testing.T) {
 	tests := []struct {
 		column catalog.Column
 		want   int64
@@ -58,10 +58,13 @@ func TestMaxInteger(t *testing.T) {
 		{catalog.Column{Type: "int(10) unsigned"}, math.MaxUint32},
 		{catalog.Column{Type: "bigint"}, math.MaxInt64},
 		{catalog.Column{Type: "bigint(10) unsigned"}, math.MaxInt64},
-		{catalog.Column{Type: "varchar"}, 0},
+		{catalog.Column{Type: "decimal(5,2)"}, 999},
+		{catalog.Column{Type: "char(3)"}, 999},
+		{catalog.Column{Type: "varchar(20)"}, math.MaxInt64},
+		{catalog.Column{Type: "double"}, 1 << 53},
 	}
 	for _, tt := range tests {
-		if got := tt.column.MaxInteger(); got != tt.want {
+		if got := tt.column.MaxID(); got != tt.want {
 			t.Errorf("largest id of %s: got %d, want %d", tt.column.ShortType(), got, tt.want)
 		}
 	}
