@@ -7,9 +7,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var checkAbout = fmt.Sprintf(`Validates the configuration and the vschema, and lists everything wrong in them by file and line (exit code 2). Then
-compares the servers' tables with them, on every shard: what would make INSERTs fail, ids repeat or rows not be found is
-an error (exit code 1), a server that cannot be reached, or answers nothing for %v, a warning, or with --strict an error. It changes nothing.`, 2*ops.Silence)
+var checkAbout = fmt.Sprintf(`Validates the configuration and the vschema, and lists everything wrong in them
+by file and line (exit code 2). Then compares the servers' tables with them, on
+every shard: what would make INSERTs fail, ids repeat or rows not be found is
+an error (exit code 1), a server that cannot be reached, or answers nothing for
+%v, a warning, or with --strict an error. It changes nothing.`, 2*ops.Silence)
 
 func newCheck() *cobra.Command {
 	var from source

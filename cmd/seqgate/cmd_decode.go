@@ -14,9 +14,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const decodeAbout = `Takes a snowflake id apart into time, zone, worker id and sequence. An id does not say by which layout it was made:
-without --layout it is explained by each known layout in which its time lies between the layout's epoch and tomorrow
-(exit code 1 when there is none), and with --config or --vschema by those of the generators too. ID is decimal, or hexadecimal after 0x.`
+const decodeAbout = `Takes a snowflake id apart into time, zone, worker id and sequence. An id does
+not say by which layout it was made: without --layout it is explained by each
+known layout in which its time lies between the layout's epoch and tomorrow
+(exit code 1 when there is none), and with --config or --vschema by those of
+the generators too. ID is decimal, or hexadecimal after 0x.`
 
 func newDecode() *cobra.Command {
 	var layout, file, schema string

@@ -11,7 +11,8 @@ func newDemo() *cobra.Command {
 	var listen, admin string
 	cmd := &cobra.Command{
 		Use: "demo [--listen ADDR] [--admin ADDR]", Short: "Try it: embedded engines behind a real seqgate",
-		Long: "Runs seqgate in front of embedded MySQL-compatible engines, with example tables in an unsharded and a sharded keyspace.",
+		Long: `Runs seqgate in front of embedded MySQL-compatible engines, with example tables
+in an unsharded and a sharded keyspace.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return demo(cmd.Context(), listen, admin, cmd.OutOrStdout(), cmd.ErrOrStderr())

@@ -9,10 +9,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const explainAbout = `Shows what seqgate would make of a statement: how many ids it takes and from where, which shards it goes to, and the text
-that each server gets. Nothing of it runs, and no id is taken: :id1, :id2 stand for the ids. Tables are looked up at the
-servers, with the accounts of the configuration. A ? makes it a statement that a driver prepares. The statement SHOW
-SEQGATE PLAN FOR '...' shows the same in a client's session.`
+const explainAbout = `Shows what seqgate would make of a statement: how many ids it takes and from
+where, which shards it goes to, and the text that each server gets. Nothing of
+it runs, and no id is taken: :id1, :id2 stand for the ids. Tables are looked up
+at the servers, with the accounts of the configuration. A ? makes it a
+statement that a driver prepares. The statement SHOW SEQGATE PLAN FOR '...'
+shows the same in a client's session.`
 
 func newExplain() *cobra.Command {
 	var from source

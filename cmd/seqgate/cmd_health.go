@@ -8,10 +8,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const healthAbout = `Asks a running seqgate whether it takes clients, for the health checks of containers and services: exit code 0 if it does,
-1 if not. It asks at the admin address of the configuration, or at ADDR. Where the configuration has no admin address, or nobody
-listens there, it connects to the first address of listen and waits for the greeting that clients get. Whatever else of the
-configuration is wrong, since it was edited, is no matter of the running seqgate's and does not count.`
+const healthAbout = `Asks a running seqgate whether it takes clients, for the health checks of
+containers and services: exit code 0 if it does, 1 if not. It asks at the admin
+address of the configuration, or at ADDR. Where the configuration has no admin
+address, or nobody listens there, it connects to the first address of listen
+and waits for the greeting that clients get. Whatever else of the configuration
+is wrong, since it was edited, is no matter of the running seqgate's and does
+not count.`
 
 // healthTimeout is how long an answer may take, unless a flag says otherwise.
 const healthTimeout = 3 * time.Second

@@ -8,9 +8,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const killAbout = `Ends the session of a client of a running seqgate, or with --query what it runs. ID is the one that seqgate sessions shows, which
-is the connection id of the client's greeting. A session that the server does not end is cut off. It asks at the admin address
-of the configuration, or at ADDR, from the same machine.`
+const killAbout = `Ends the session of a client of a running seqgate, or with --query what it
+runs. ID is the one that seqgate sessions shows, which is the connection id of
+the client's greeting. A session that the server does not end is cut off. It
+asks at the admin address of the configuration, or at ADDR, from the same
+machine.`
 
 func newKill() *cobra.Command {
 	var from adminSource

@@ -12,7 +12,7 @@ import (
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use: "man", Short: "Print the manual page", Args: noArgs,
-		Long: "Prints the manual page, made from the help of all commands. To read it: seqgate man | man -l -",
+		Long: "Prints the manual page, made from the help of all commands. To read it:\nseqgate man | man -l -",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(md2man.Render([]byte(manual(cmd.Root()))))
 			return err

@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const reloadAbout = `Has a running seqgate read its configuration again, and the files that it names, as SIGHUP does, and prints which keys count
-now and which need a restart. A configuration with mistakes changes nothing. It asks at the admin address of the configuration,
-or at ADDR, from the same machine.`
+const reloadAbout = `Has a running seqgate read its configuration again, and the files that it
+names, as SIGHUP does, and prints which keys count now and which need a
+restart. A configuration with mistakes changes nothing. It asks at the admin
+address of the configuration, or at ADDR, from the same machine.`
 
 func newReload() *cobra.Command {
 	return newAsking("reload", "Have a running seqgate read its configuration again", reloadAbout, http.MethodPost, "/-/reload", printReload)

@@ -5,10 +5,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const seqListAbout = `Lists every sequence: those that the vschema names, or those of the convention and other tables with a sequence's comment.
-Shows what its row holds, the columns that it fills, the largest id in each, and the share of the column's type that
-next_id has passed; and what is wrong. KIND is row for those with one row; the NEXT_ID of one that lies in stripes is the
-smallest of them, and one that counts by key has none. It changes nothing.`
+const seqListAbout = `Lists every sequence: those that the vschema names, or those of the convention
+and other tables with a sequence's comment. Shows what its row holds, the
+columns that it fills, the largest id in each, and the share of the column's
+type that next_id has passed; and what is wrong. KIND is row for those with one
+row; the NEXT_ID of one that lies in stripes is the smallest of them, and one
+that counts by key has none. It changes nothing.`
 
 func newSeqList() *cobra.Command {
 	var from source

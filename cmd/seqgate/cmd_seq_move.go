@@ -8,8 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const seqMoveAbout = `Moves a stripe of a sequence that lies on several servers to another of them, while seqgates use it. Both servers must
-answer. A move that failed half-way is ended by calling it again.`
+const seqMoveAbout = `Moves a stripe of a sequence that lies on several servers to another of them,
+while seqgates use it. Both servers must answer. A move that failed half-way is
+ended by calling it again.`
 
 func newSeqMove() *cobra.Command {
 	var from source

@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const seqNextAbout = `Reserves N ids, 1 unless said, in the row of the sequence NAME, and prints the first and the last of them on one line.
-They belong to whoever ran the command. The block is of exactly N ids, whatever the sequence's cache, and comes from the
-row, past what running seqgates hold in memory: their next ids may be smaller, and are never the same.`
+const seqNextAbout = `Reserves N ids, 1 unless said, in the row of the sequence NAME, and prints the
+first and the last of them on one line. They belong to whoever ran the command.
+The block is of exactly N ids, whatever the sequence's cache, and comes from
+the row, past what running seqgates hold in memory: their next ids may be
+smaller, and are never the same.`
 
 func newSeqNext() *cobra.Command {
 	var from source

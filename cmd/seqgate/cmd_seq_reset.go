@@ -5,10 +5,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const seqResetAbout = `Sets the next_id of the sequence NAME to the first id above those in use in the columns that it fills, above MAX(column)
-and the AUTO_INCREMENT counter. It raises next_id freely; to lower it takes --force, and no seqgate (and no Vitess) that
-uses the sequence may run then: each holds ids in memory that would be given again. A sequence that counts by key is
-raised as by seqgate init, and never lowered.`
+const seqResetAbout = `Sets the next_id of the sequence NAME to the first id above those in use in the
+columns that it fills, above MAX(column) and the AUTO_INCREMENT counter. It
+raises next_id freely; to lower it takes --force, and no seqgate (and no
+Vitess) that uses the sequence may run then: each holds ids in memory that
+would be given again. A sequence that counts by key is raised as by seqgate
+init, and never lowered.`
 
 func newSeqReset() *cobra.Command {
 	var r ops.RowChange

@@ -6,19 +6,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const seqSetAbout = `Sets the next_id of the sequence NAME to NEXT_ID, its cache to N, or both. next_id is only raised, and only to an id
-above those in use in the columns that the sequence fills and within their types and MAXVALUE, unless --force. Of a sequence that
-counts by key, all keys are raised to NEXT_ID, and those above it stay.
+const seqSetAbout = `Sets the next_id of the sequence NAME to NEXT_ID, its cache to N, or both.
+next_id is only raised, and only to an id above those in use in the columns
+that the sequence fills and within their types and MAXVALUE, unless --force. Of
+a sequence that counts by key, all keys are raised to NEXT_ID, and those above
+it stay.
 
-Running seqgates (and Vitess) hold blocks of ids in memory: they go on with those, and meet the new next_id and cache at
-their next refill. So lowering is dangerous: ids that one of them has or gave are given again by others, until it refills
-and raises next_id above its own. Stop them all before.`
+Running seqgates (and Vitess) hold blocks of ids in memory: they go on with
+those, and meet the new next_id and cache at their next refill. So lowering is
+dangerous: ids that one of them has or gave are given again by others, until it
+refills and raises next_id above its own. Stop them all before.`
 
 func newSeqSet() *cobra.Command {
 	var r ops.RowChange
 	var cache count
 	cmd := &cobra.Command{
-		Use:   "set --config FILE | --upstream DSN NAME [NEXT_ID] [--cache N] [--force] [--dry-run]",
+		Use:   "set --config FILE | --upstream DSN NAME [NEXT_ID]\n        [--cache N] [--force] [--dry-run]",
 		Short: "Set next_id, cache or both", Long: seqSetAbout,
 		Args: arguments(1, 2, "give the sequence's NAME and what to set"),
 	}

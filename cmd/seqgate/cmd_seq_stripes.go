@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const seqStripesAbout = `Lists the stripes of a sequence that lies on several servers (sequences.overrides, stores): which server has each, and
-where it stands. A move that did not come to its end shows the server that is to get the stripe. It changes nothing.`
+const seqStripesAbout = `Lists the stripes of a sequence that lies on several servers
+(sequences.overrides, stores): which server has each, and where it stands. A
+move that did not come to its end shows the server that is to get the stripe.
+It changes nothing.`
 
 func newSeqStripes() *cobra.Command {
 	var from source

@@ -9,8 +9,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const sessionsAbout = `Lists the clients of a running seqgate, and what their servers say that they do; nothing of what their statements say. It asks
-at the admin address of the configuration, or at ADDR.`
+const sessionsAbout = `Lists the clients of a running seqgate, and what their servers say that they
+do; nothing of what their statements say. It asks at the admin address of the
+configuration, or at ADDR.`
 
 func newSessions() *cobra.Command {
 	return newAsking("sessions", "List the clients of a running seqgate", sessionsAbout, http.MethodGet, "/sessions.json", printSessions)

@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const statusAbout = `Shows how a running seqgate stands: whether it takes clients, how its servers answer, and how many ids its sequences have in
-memory. It asks at the admin address of the configuration, or at ADDR.`
+const statusAbout = `Shows how a running seqgate stands: whether it takes clients, how its servers
+answer, and how many ids its sequences have in memory. It asks at the admin
+address of the configuration, or at ADDR.`
 
 func newStatus() *cobra.Command {
 	return newAsking("status", "Show how a running seqgate stands: servers, sequences", statusAbout, http.MethodGet, "/status.json",

@@ -42,10 +42,10 @@ func newRoot() *cobra.Command {
 		Long: `seqgate: globally unique ids for MySQL, filled in by a proxy.
 
 A DSN is user:password@tcp(host:port)/database.`,
-		Example: `  seqgate demo                              an embedded engine, nothing to install
-  seqgate serve --config FILE               the proxy
-  seqgate serve --upstream DSN              the proxy in front of one server, without a file
-  seqgate init  --config FILE [TABLE ...]   make and seed the sequence tables that are missing`,
+		Example: `  seqgate demo                   an embedded engine, nothing to install
+  seqgate serve --config FILE    the proxy
+  seqgate serve --upstream DSN   the proxy for one server, without a file
+  seqgate init --config FILE     make and seed the sequence tables`,
 		SilenceErrors: true, SilenceUsage: true,
 	}
 	for _, group := range []struct {
@@ -67,7 +67,8 @@ A DSN is user:password@tcp(host:port)/database.`,
 	root.InitDefaultCompletionCmd()
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.SetFlagErrorFunc(flagError)
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .Runnable}}", "{{if not .HasSubCommands}}", 1))
+	root.SetUsageTemplate(strings.NewReplacer("{{if .Runnable}}", "{{if not .HasSubCommands}}",
+		".FlagUsages", ".FlagUsagesWrapped 80").Replace(root.UsageTemplate()))
 	complete(root)
 	return root
 }

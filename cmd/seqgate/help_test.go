@@ -32,6 +32,28 @@ func TestHelpOfAllCommands(t *testing.T) {
 	check(newRoot())
 }
 
+// The help of every command fits a terminal of 80 columns. That of completion's commands is cobra's.
+func TestHelpFits(t *testing.T) {
+	var check func(*cobra.Command)
+	check = func(c *cobra.Command) {
+		var out strings.Builder
+		if err := run(t.Context(), append(strings.Fields(c.CommandPath())[1:], "--help"), &out, io.Discard); err != nil {
+			t.Errorf("%s: %v", c.CommandPath(), err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := len(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%s: a line of %d columns: %s", c.CommandPath(), n, line)
+			}
+		}
+		for _, sub := range c.Commands() {
+			if c.Name() != "completion" {
+				check(sub)
+			}
+		}
+	}
+	check(newRoot())
+}
+
 // The scripts are read by their shells.
 func TestCompletion(t *testing.T) {
 	path, err := binary()

@@ -20,7 +20,7 @@ func seqCommand(name string) func(context.Context, []string, *bytes.Buffer) erro
 	}
 }
 
-// TestHelp holds that each command's help shows its flags: in the line that says how it is called, and explained.
+// TestHelp holds that each command's help shows its flags: in what says how it is called, and explained.
 func TestHelp(t *testing.T) {
 	tests := map[string]string{
 		"init":        "cache config dry-run stopped upstream",
@@ -41,9 +41,9 @@ func TestHelp(t *testing.T) {
 				t.Fatalf("exit code %d, %v, want 0", exitCode(err), err)
 			}
 			_, usage, _ := strings.Cut(out.String(), "\nUsage:\n  seqgate "+command+" ")
-			usage, rest, _ := strings.Cut(usage, "\n")
+			usage, rest, _ := strings.Cut(usage, "\n\n")
 			if diff := cmp.Diff(strings.Fields(flags), flagNames(usage, `--([a-z-]+)`)); diff != "" {
-				t.Errorf("flags in the line of usage (-want +got):\n%s", diff)
+				t.Errorf("flags in the usage (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(strings.Fields(flags), flagNames(rest, `(?m)^      --([a-z-]+)`)); diff != "" {
 				t.Errorf("flags explained (-want +got):\n%s", diff)
