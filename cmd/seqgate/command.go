@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +23,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	root := newRoot()
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetArgs(twoDashes(args))
+	root.SetArgs(twoDashes(root, args))
 	var unknown error // command that is to be explained, of which cobra says nothing
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -127,19 +129,50 @@ func (n named) Type() string { return n.word }
 // oneDash is a flag with one dash, which Go's package flag takes.
 var oneDash = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
 
-// twoDashes gives flags with one dash the second.
-func twoDashes(args []string) []string {
-	list := make([]string, len(args)) // never nil, for which cobra takes the process's own
+// sqlComment begins a statement, and no flag.
+var sqlComment = regexp.MustCompile(`^--\s`)
+
+// twoDashes gives flags with one dash the second, and has statements that begin with a comment come last, behind a --.
+func twoDashes(root *cobra.Command, args []string) []string {
+	list := []string{} // never nil, for which cobra takes the process's own
+	takesValue := valueFlags(root)
+	var statements []string
+	isValue := false // of the flag before it
 	for i, arg := range args {
-		if arg == "--" {
-			copy(list[i:], args[i:])
-			break
+		switch {
+		case isValue:
+			isValue = false
+		case arg == "--":
+			return slices.Concat(list, args[i:i+1], statements, args[i+1:])
+		case sqlComment.MatchString(arg):
+			statements = append(statements, arg)
+			continue
+		default:
+			if oneDash.MatchString(arg) {
+				arg = "-" + arg
+			}
+			isValue = takesValue[arg]
 		}
-		if list[i] = arg; oneDash.MatchString(arg) {
-			list[i] = "-" + arg
-		}
+		list = append(list, arg)
+	}
+	if statements != nil {
+		list = append(append(list, "--"), statements...)
 	}
 	return list
+}
+
+// valueFlags are the flags, with their dashes, behind which a value stands.
+func valueFlags(c *cobra.Command) map[string]bool {
+	all := map[string]bool{}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.NoOptDefVal == "" {
+			all["--"+f.Name] = true
+		}
+	})
+	for _, sub := range c.Commands() {
+		maps.Copy(all, valueFlags(sub))
+	}
+	return all
 }
 
 // flagError is a usageError; it names a negative number that was taken for a flag.

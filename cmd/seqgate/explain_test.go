@@ -21,6 +21,7 @@ func TestExplain(t *testing.T) {
 				"main      INSERT INTO t (v, `id`) VALUES ('it''s', LAST_INSERT_ID(:id1)), (\"b\\\\\", :id2)\n"},
 			{"SELECT NEXT 3 VALUES FROM t_seq", "plan      next value\nsequence  main.t_seq\nids       3\n"},
 			{"INSERT INTO t (v) VALUES (?)", "plan      fill\ntable     t\ncolumn    id\nsequence  main.t_seq\nids       1\nmain      INSERT INTO t (v, `id`) VALUES (?, LAST_INSERT_ID(?))\n"},
+			{"-- a comment\nUPDATE t SET v = 'y'", "plan  relay\nmain  -- a comment\nUPDATE t SET v = 'y'\n"},
 			{"UPDATE t SET v = 'x'", "plan  relay\nmain  UPDATE t SET v = 'x'\n"},
 		} {
 			if got, err := p.run(explainCommand, tt.sql); err != nil || got != tt.want {

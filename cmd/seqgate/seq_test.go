@@ -119,6 +119,24 @@ func TestSeqMisuse(t *testing.T) {
 	}
 }
 
+// What stands behind a flag is its value, whatever it looks like, and a comment of SQL is no flag.
+func TestTwoDashes(t *testing.T) {
+	for _, tt := range []struct{ args, want []string }{
+		{[]string{"explain", "-database", "-abc", "-upstream", "d", "SELECT 1"}, []string{"explain", "--database", "-abc", "--upstream", "d", "SELECT 1"}},
+		{[]string{"explain", "--database", "--", "-config=f", "x"}, []string{"explain", "--database", "--", "--config=f", "x"}},
+		{[]string{"explain", "--database=n", "-config", "-f"}, []string{"explain", "--database=n", "--config", "-f"}},
+		{[]string{"seq", "list", "-json", "-config", "f"}, []string{"seq", "list", "--json", "--config", "f"}},
+		{[]string{"explain", "-- a comment\nSELECT 1", "-config", "f"}, []string{"explain", "--config", "f", "--", "-- a comment\nSELECT 1"}},
+		{[]string{"explain", "--\nSELECT 1"}, []string{"explain", "--", "--\nSELECT 1"}},
+		{[]string{"explain", "-config", "f", "--", "-- x"}, []string{"explain", "--config", "f", "--", "-- x"}},
+		{[]string{"explain", "-- x", "--", "-- y"}, []string{"explain", "--", "-- x", "-- y"}},
+	} {
+		if got := twoDashes(newRoot(), tt.args); !slices.Equal(got, tt.want) {
+			t.Errorf("%q: got %q, want %q", tt.args, got, tt.want)
+		}
+	}
+}
+
 // Flags may stand before, between and after arguments, and have one dash; what follows -- is no flag.
 func TestFlagsAndArguments(t *testing.T) {
 	tests := []struct {
@@ -139,7 +157,7 @@ func TestFlagsAndArguments(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
 			cmd := newSeqSet()
-			if err := cmd.ParseFlags(twoDashes(strings.Fields(tt.args))); err != nil {
+			if err := cmd.ParseFlags(twoDashes(cmd, strings.Fields(tt.args))); err != nil {
 				t.Fatal(err)
 			}
 			got, force, cache := strings.Join(cmd.Flags().Args(), " "), cmd.Flags().Lookup("force").Value.String(), cmd.Flags().Lookup("cache").Value.String()
