@@ -13,7 +13,6 @@ import (
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
-	"github.com/seqgate/seqgate/sequence"
 )
 
 // SHOW SEQGATE PLAN FOR 'statement' shows what would become of a statement: the same planner reads it as would plan the
@@ -130,20 +129,12 @@ func (e *explanation) binding(p *plan.Fill) {
 	e.add("column", "%s", p.Binding.Column)
 	switch b := p.Binding; {
 	case b.Generator != nil:
-		e.add("generator", "%s (%s)", nameInKeyspace(b.Sequence), b.Generator.Type)
+		e.add("generator", "%s (%s)", b.Sequence, b.Generator.Type)
 	case b.Key.Name != "":
-		e.add("sequence", "%s, for each value of %s", nameInKeyspace(b.Sequence), b.Key.Name)
+		e.add("sequence", "%s, for each value of %s", b.Sequence, b.Key.Name)
 	default:
-		e.add("sequence", "%s", nameInKeyspace(b.Sequence))
+		e.add("sequence", "%s", b.Sequence)
 	}
-}
-
-// nameInKeyspace gives a sequence's name as the vschema and clients have it.
-func nameInKeyspace(n sequence.Name) string {
-	if n.Keyspace == "" { // it has no name where it serves all databases
-		return n.String()
-	}
-	return n.Keyspace + "." + n.Table
 }
 
 // text adds the text that a keyspace's server gets.
@@ -179,7 +170,7 @@ func (e *explanation) ids(p *plan.Fill) {
 // next adds what a query of a sequence's value takes.
 func (e *explanation) next(n *nextPlan) {
 	e.add("plan", "next value")
-	e.add("sequence", "%s", nameInKeyspace(n.name))
+	e.add("sequence", "%s", n.name)
 	switch {
 	case n.call == parser.LastValue:
 		e.add("ids", "0; it is the session's latest value")
@@ -260,7 +251,7 @@ func (x *textRunner) explainValues(e *explanation, p *callPlan, sql []byte) erro
 		}
 		says := string(sql[c.Start:c.End])
 		if c.Sequence.Name != "" {
-			says += " of " + nameInKeyspace(p.names[i])
+			says += " of " + p.names[i].String()
 		}
 		e.add(fmt.Sprintf(":value%d", i+1), "%s", says)
 	}

@@ -346,10 +346,10 @@ func (d *commandStatement) used(t parser.Table) (names []sequence.Name) {
 func (d *commandStatement) names(t parser.Table) []sequence.Name {
 	schema, names := d.schemaOf(t), d.used(t)
 	for _, k := range d.srv.cfg.Keyspaces {
-		name := sequence.Name{Keyspace: k.Name, Database: schema, Table: t.Name}
+		name := k.SequenceName(schema, t.Name)
 		own := strings.EqualFold(k.Database, schema)
 		if own {
-			name.Database = k.Database
+			name = k.SequenceName(k.Database, t.Name)
 		}
 		if (own || k == d.keyspace) && k.Backend.Addr == d.keyspace.Backend.Addr && !slices.Contains(names, name) {
 			names = append(names, name)

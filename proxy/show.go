@@ -102,7 +102,7 @@ func onOff(on bool) string {
 // showSequences gives the state of each sequence that this process uses.
 func showSequences(all []sequence.Status) shown {
 	result := shown{columns: []wire.Column{
-		wire.TextColumn("Sequence", 129), wire.TextColumn("Keyspace", 64), wire.TextColumn("Strategy", 32), wire.TextColumn("Ordered", 3),
+		wire.TextColumn("Sequence", 194), wire.TextColumn("Keyspace", 64), wire.TextColumn("Strategy", 32), wire.TextColumn("Ordered", 3),
 		wire.IntegerColumn("Next"), wire.IntegerColumn("Remaining"), wire.IntegerColumn("Prefetched"), wire.IntegerColumn("Cache"), wire.IntegerColumn("Step"),
 		wire.IntegerColumn("Ids_per_second"), wire.IntegerColumn("Runway_seconds"), wire.IntegerColumn("Waiting"), wire.IntegerColumn("Waits"),
 		wire.IntegerColumn("Refills"), wire.IntegerColumn("Dropped"), wire.IntegerColumn("Raised"), wire.IntegerColumn("Failures"),

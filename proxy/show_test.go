@@ -49,7 +49,7 @@ func TestShowSeqgate(t *testing.T) {
 		if err := rows.Err(); err != nil {
 			t.Fatal(err)
 		}
-		for column, want := range map[string]string{"Sequence": g.database + ".s", "Keyspace": "main", "Next": "8", "Remaining": "9", "Cache": "10", "Refills": "1"} {
+		for column, want := range map[string]string{"Sequence": "main.s", "Keyspace": "main", "Next": "8", "Remaining": "9", "Cache": "10", "Refills": "1"} {
 			if found[column] != want {
 				t.Errorf("%s = %q, want %q", column, found[column], want)
 			}

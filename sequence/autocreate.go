@@ -98,7 +98,7 @@ func (s *autoCreate) create(ctx context.Context, q Request) error {
 	}
 	next, cache, err := s.seed(ctx)
 	if err != nil {
-		return fmt.Errorf("find the first free id for sequence %s.%s: %w", q.Database, q.Table, err)
+		return fmt.Errorf("find the first free id for sequence %s: %w", q.name(), err)
 	}
 	return seedUnused(ctx, s.db, q, next, cache)
 }

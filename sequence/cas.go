@@ -50,8 +50,8 @@ func (t table) reserveSwapping(ctx context.Context) (Reservation, error) {
 }
 
 func (q Request) contended() error {
-	return fmt.Errorf("others changed the row of sequence %s.%s between reading and writing it %d times; use refill strategy %s or %s",
-		q.Database, q.Table, casTries, StrategyIncrement, StrategyForUpdate)
+	return fmt.Errorf("others changed the row of sequence %s between reading and writing it %d times; use refill strategy %s or %s",
+		q.name(), casTries, StrategyIncrement, StrategyForUpdate)
 }
 
 // pause waits up to 0.1 ms at random after the first try, up to twice as long after each further one, at most 5 ms.

@@ -92,7 +92,7 @@ func (t table) reserveHere(ctx context.Context, how strategy) (Reservation, erro
 		res, err = how(t, ctx)
 	}
 	if errors.Is(err, errElsewhere) {
-		err = fmt.Errorf("reserve ids of sequence %s.%s: %w again", t.Database, t.Table, err)
+		err = fmt.Errorf("reserve ids of sequence %s: %w again", t.name(), err)
 	}
 	res.Server, res.Skipped = t.server(), skipped
 	return res, err
@@ -180,7 +180,7 @@ func (t table) createServers(ctx context.Context) error {
 	}
 	create := ServersTableSQL(t.Database)
 	if _, err := t.conn.ExecContext(ctx, create); err != nil {
-		return fmt.Errorf("create the table that failover_skip of sequence %s.%s needs; a user who may should run: %s: %w", t.Database, t.Table, create, err)
+		return fmt.Errorf("create the table that failover_skip of sequence %s needs; a user who may should run: %s: %w", t.name(), create, err)
 	}
 	return nil
 }

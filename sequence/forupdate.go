@@ -39,8 +39,7 @@ func (t table) swapLocked(ctx context.Context, from, to row) error {
 	if err != nil || ok {
 		return err
 	}
-	return fmt.Errorf("the row of sequence %s.%s changed while it was locked; use a table of ENGINE = InnoDB, and look for triggers on it",
-		t.Database, t.Table)
+	return fmt.Errorf("the row of sequence %s changed while it was locked; use a table of ENGINE = InnoDB, and look for triggers on it", t.name())
 }
 
 // inTransaction runs f in a transaction. When it returns an error, what f did is undone, or its outcome is unknown and

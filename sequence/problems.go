@@ -24,11 +24,11 @@ func (q Request) failure(act string, err error) error {
 				CreateTableSQL(q.Database, q.Table))
 		}
 	}
-	return fmt.Errorf("%s for sequence %s.%s: %w", act, q.Database, q.Table, err)
+	return fmt.Errorf("%s for sequence %s: %w", act, q.name(), err)
 }
 
 func (q Request) problem(kind, cause error, format string, args ...any) error {
-	return &Error{Kind: kind, Sequence: q.Database + "." + q.Table, Text: fmt.Sprintf(format, args...), Cause: cause}
+	return &Error{Kind: kind, Sequence: q.name(), Text: fmt.Sprintf(format, args...), Cause: cause}
 }
 
 func (q Request) noTable(cause error) error {
@@ -60,6 +60,6 @@ func (q Request) badCache(cache int64) error {
 
 // exhausted says that so many ids are left, the first of which is next; 0: not known.
 func (q Request) exhausted(left, next int64) error {
-	return &Error{Kind: ErrExhausted, Sequence: q.Database + "." + q.Table, Next: next, Text: fmt.Sprintf(
+	return &Error{Kind: ErrExhausted, Sequence: q.name(), Next: next, Text: fmt.Sprintf(
 		"is exhausted: ids wanted: %d, left up to the last id %[3]d: %[2]d; use a new sequence, or a wider column if that ends it", q.Need, left, q.last())}
 }

@@ -74,7 +74,7 @@ func (s *Sequence) reserve(req Request) (Reservation, error) {
 
 // request returns a request about the row of s, for ids or a next_id above after.
 func (s *Sequence) request(after int64) Request {
-	return Request{Database: s.name.Database, Table: s.name.Table, After: after, Max: s.cfg.Max, Conflicts: &s.conflicts}
+	return Request{Database: s.name.Database, Table: s.name.Table, Name: s.name.String(), After: after, Max: s.cfg.Max, Conflicts: &s.conflicts}
 }
 
 // nextRequest says what is needed now; false when that is nothing, which ends the refill.

@@ -23,7 +23,7 @@ func TestRegistryHasOneSequencePerName(t *testing.T) {
 		return sequence.Settings{Store: sequencetest.NewStore(1, 10)}, nil
 	}, sequence.Config{})
 	t.Cleanup(func() { _ = reg.Close(context.Background()) })
-	names := []sequence.Name{{"b", "b", "s"}, {"a", "a", "t"}, {"a", "a", "s"}}
+	names := []sequence.Name{{Keyspace: "b", Database: "b", Table: "s"}, {Keyspace: "a", Database: "a", Table: "t"}, {Keyspace: "a", Database: "a", Table: "s"}}
 	var all sync.WaitGroup
 	for range 8 {
 		for _, name := range names {

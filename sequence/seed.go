@@ -37,7 +37,7 @@ func RaiseSQL(database, table string, next int64) string {
 // raises a row that is behind. It may run at any time and any number of times, also while the sequence is in use. db is a
 // pool from [NewPool], or another one whose connections commit by themselves.
 func Seed(ctx context.Context, db *sql.DB, database, table string, next, cache int64) error {
-	return seed(ctx, db, database, table,
+	return seed(ctx, db, database+"."+table,
 		seedStep{CreateTableSQL(database, table), 1050},            // ER_TABLE_EXISTS_ERROR
 		seedStep{InsertRowSQL(database, table, next, cache), 1062}, // ER_DUP_ENTRY
 		seedStep{RaiseSQL(database, table, next), 0})
@@ -49,10 +49,10 @@ type seedStep struct {
 	done  uint16 // the server's error that says that there is nothing to do
 }
 
-func seed(ctx context.Context, db *sql.DB, database, table string, steps ...seedStep) error {
+func seed(ctx context.Context, db *sql.DB, name string, steps ...seedStep) error {
 	for _, step := range steps {
 		if _, err := db.ExecContext(ctx, step.query); err != nil && !isAnswer(err, step.done) {
-			return fmt.Errorf("seed sequence %s.%s: %w", database, table, err)
+			return fmt.Errorf("seed sequence %s: %w", name, err)
 		}
 	}
 	return nil

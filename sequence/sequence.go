@@ -66,7 +66,20 @@ func (r Range) above(id int64) Range {
 }
 
 // Name identifies a sequence: the keyspace whose backend holds it, the MySQL database and the table.
-type Name struct{ Keyspace, Database, Table string }
+type Name struct {
+	Keyspace, Database, Table string
 
-// String returns "database.table".
-func (n Name) String() string { return n.Database + "." + n.Table }
+	Foreign bool // Database is not the keyspace's own, but another one of its server
+}
+
+// String returns the name by which operators and clients know the sequence: keyspace.table. That of another database of the
+// keyspace's server is keyspace.database.table, and without a keyspace database.table.
+func (n Name) String() string {
+	switch {
+	case n.Keyspace == "":
+		return n.Database + "." + n.Table
+	case n.Foreign:
+		return n.Keyspace + "." + n.Database + "." + n.Table
+	}
+	return n.Keyspace + "." + n.Table
+}

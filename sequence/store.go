@@ -1,6 +1,7 @@
 package sequence
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -70,7 +71,8 @@ func NewStore(strategy string, db *sql.DB) (RowStore, error) {
 // Request says which block a process wants.
 type Request struct {
 	Database, Table string
-	Row             int64 // id of the row in the table; 0 but for the stripes of a [Striped] sequence
+	Name            string // the sequence's, in errors; database.table when empty
+	Row             int64  // id of the row in the table; 0 but for the stripes of a [Striped] sequence
 
 	Need  int64 // ids that must be there in one contiguous block, 1 to MaxN
 	Tail  int64 // unused ids that the process has right up to After: they count towards Need when the block adjoins them
@@ -88,6 +90,8 @@ type Request struct {
 
 	Tag string // of the row in a table of another program's: see [Foreign]; "" elsewhere
 }
+
+func (q Request) name() string { return cmp.Or(q.Name, q.Database+"."+q.Table) }
 
 // Reservation is a block of ids that belongs to the caller.
 type Reservation struct {

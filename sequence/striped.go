@@ -129,7 +129,7 @@ func (s *Striped) Reserve(ctx context.Context, q Request) (res Reservation, err 
 		}
 		known.forget()
 	}
-	return Reservation{}, fmt.Errorf("the stripes of sequence %s.%s move away faster than they can be followed", q.Database, q.Table)
+	return Reservation{}, fmt.Errorf("the stripes of sequence %s move away faster than they can be followed", q.name())
 }
 
 // isMoved reports whether a row turned out not to be on the server any more where this process knew it.

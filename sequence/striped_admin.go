@@ -114,8 +114,8 @@ func (s *Striped) Raise(ctx context.Context, q Request) (raised bool, err error)
 			return raised, nil
 		}
 	}
-	return raised, fmt.Errorf("stripes of sequence %s.%s are on the move; see which with: seqgate seq stripes, and finish that with: seqgate seq move",
-		q.Database, q.Table)
+	return raised, fmt.Errorf("stripes of sequence %s are on the move; see which with: seqgate seq stripes, and finish that with: seqgate seq move",
+		q.name())
 }
 
 // raise raises the stripes that are behind, and reports whether there were any.
@@ -127,7 +127,7 @@ func (s *Striped) raise(ctx context.Context, q Request, found survey) (behind bo
 		}
 		behind = true
 		failed := at.server.act(ctx, func(ctx context.Context) error {
-			_, err := at.server.store.Raise(ctx, Request{Database: q.Database, Table: q.Table, Row: int64(at.stripe), After: after, Cache: at.knownCache()})
+			_, err := at.server.store.Raise(ctx, Request{Database: q.Database, Table: q.Table, Name: q.Name, Row: int64(at.stripe), After: after, Cache: at.knownCache()})
 			return err
 		})
 		if failed != nil && !errors.Is(failed, ErrNoRow) { // else it is moving: the next look finds it

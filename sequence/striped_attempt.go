@@ -102,7 +102,7 @@ func isOfRow(err error) bool {
 
 // failure says why there is no block.
 func (a *attempt) failure() error {
-	err := &serversError{"no server of sequence " + a.q.Database + "." + a.q.Table + " gives ids", a.causes}
+	err := &serversError{"no server of sequence " + a.q.name() + " gives ids", a.causes}
 	switch {
 	case len(a.causes) > 0 && (IsTemporary(err) || !a.full):
 		return err
@@ -146,8 +146,8 @@ func (a *attempt) reserveAt(ctx context.Context, at place) (Reservation, error) 
 			next = q.Max + 1
 		}
 	}
-	return Reservation{}, fmt.Errorf("others used up %d chunks of stripe %d of sequence %s.%s meanwhile; use larger chunks in new sequences",
-		chunkTries, at.stripe, a.q.Database, a.q.Table)
+	return Reservation{}, fmt.Errorf("others used up %d chunks of stripe %d of sequence %s meanwhile; use larger chunks in new sequences",
+		chunkTries, at.stripe, a.q.name())
 }
 
 // hasOthers reports whether there are servers besides these that may serve.

@@ -41,7 +41,7 @@ func (s *stripeServer) fails(q Request, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failedAt.IsZero() {
-		s.log.Warn("a server of a striped sequence fails; the others serve", "server", s.name, "sequence", q.Database+"."+q.Table, "error", err)
+		s.log.Warn("a server of a striped sequence fails; the others serve", "server", s.name, "sequence", q.name(), "error", err)
 	}
 	s.failedAt = time.Now()
 }
@@ -51,7 +51,7 @@ func (s *stripeServer) answers(q Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.failedAt.IsZero() {
-		s.log.Info("a server of a striped sequence answers again", "server", s.name, "sequence", q.Database+"."+q.Table)
+		s.log.Info("a server of a striped sequence answers again", "server", s.name, "sequence", q.name())
 	}
 	s.failedAt = time.Time{}
 }

@@ -88,7 +88,7 @@ func (s *Striped) survey(ctx context.Context, q Request) (survey, error) {
 	case refusal != nil:
 		return found, refusal
 	case silent != nil:
-		return found, &serversError{"not all servers of sequence " + q.Database + "." + q.Table + " answer", silent}
+		return found, &serversError{"not all servers of sequence " + q.name() + " answer", silent}
 	}
 	return found, q.twice(found.live())
 }

@@ -101,7 +101,7 @@ func unlessDenied(err error) error {
 // seedUnused is [Seed] for a sequence that nobody has used yet: where somebody has, it makes no row. That is in the
 // statement which makes the row.
 func seedUnused(ctx context.Context, db *sql.DB, q Request, next, cache int64) error {
-	return seed(ctx, db, q.Database, q.Table,
+	return seed(ctx, db, q.name(),
 		seedStep{UsedTableSQL(q.Database), 0},
 		seedStep{CreateTableSQL(q.Database, q.Table), 1050}, // ER_TABLE_EXISTS_ERROR
 		seedStep{fmt.Sprintf("INSERT INTO %s (id, next_id, cache) SELECT 0, %d, %d FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM %s%s)",

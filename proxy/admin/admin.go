@@ -218,7 +218,7 @@ type SequenceState struct {
 
 func (c *Config) stateOf(s sequence.Status) SequenceState {
 	st := SequenceState{
-		Sequence: c.sequenceName(s.Name), Keyspace: s.Name.Keyspace, Name: s.Name.String(), Strategy: s.Strategy, NextID: s.Current.First,
+		Sequence: s.Name.String(), Keyspace: s.Name.Keyspace, Name: s.Name.Database + "." + s.Name.Table, Strategy: s.Strategy, NextID: s.Current.First,
 		Remaining: s.Current.N + s.Next.N, Cache: s.Cache, Step: s.Step, Rate: s.Rate, Runway: s.Runway.Seconds(),
 		Ordered: s.Ordered, Waiting: s.Waiting, Waits: s.Waits, Refills: s.Refills, Dropped: s.Dropped, Raised: s.Raised,
 		Failures: s.Failures, Server: s.Server, Skipped: s.Skipped, AwaySince: s.AwaySince,
@@ -247,7 +247,7 @@ type KeyedState struct {
 
 func (c *Config) keyedStateOf(s keyed.Status) KeyedState {
 	st := KeyedState{
-		Sequence: c.sequenceName(s.Name), Keyspace: s.Name.Keyspace, Name: s.Name.String(), Sections: s.Sections, Held: s.Held, Keys: s.Keys, Opened: s.Opened,
+		Sequence: s.Name.String(), Keyspace: s.Name.Keyspace, Name: s.Name.Database + "." + s.Name.Table, Sections: s.Sections, Held: s.Held, Keys: s.Keys, Opened: s.Opened,
 		Lost: s.Lost, Forwards: s.Forwards, Failures: s.Failures, AwaySince: s.AwaySince,
 	}
 	if s.LastError != nil {

@@ -33,7 +33,7 @@ const (
 )
 
 // seriesOf names the series of the ids per second of a sequence.
-func seriesOf(name sequence.Name) string { return "ids of " + name.Keyspace + " " + name.String() }
+func seriesOf(name sequence.Name) string { return "ids of " + name.String() }
 
 // History is the last hour of a seqgate, for the charts of the status page: in memory of a fixed size. Make one by
 // NewHistory; all methods may be called at the same time.

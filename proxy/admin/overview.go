@@ -55,7 +55,7 @@ func (p *pages) overview(now time.Time) overviewPage {
 		page.Generators = append(page.Generators, newGeneratorRow(now, g))
 	}
 	for _, k := range p.cfg.Keyed() {
-		page.Keyed = append(page.Keyed, newKeyedRow(p.cfg.sequenceName(k.Name), k))
+		page.Keyed = append(page.Keyed, newKeyedRow(k.Name.String(), k))
 	}
 	page.Backends = backendRows(now, p.cfg.Servers, p.cfg.Health(), traffic)
 	return page
@@ -83,7 +83,7 @@ func (p *pages) sequenceRows(now time.Time, all []sequence.Status) (rows []seque
 		if !known {
 			rate = st.Rate
 		}
-		rows = append(rows, newSequenceRow(now, p.cfg.sequenceName(st.Name), st, last, rate))
+		rows = append(rows, newSequenceRow(now, st.Name.String(), st, last, rate))
 	}
 	return rows, more
 }
@@ -180,7 +180,7 @@ func (p *pages) runwayTile(all []sequence.Status) tile {
 	if !ok {
 		return tile{Name: "Worst runway", Value: none, Detail: "no ids in memory"}
 	}
-	return tile{Name: "Worst runway", Value: runway(st), Detail: p.cfg.sequenceName(st.Name), Level: runwayLevel(st)}
+	return tile{Name: "Worst runway", Value: runway(st), Detail: st.Name.String(), Level: runwayLevel(st)}
 }
 
 // runway is how long the ids in memory last.

@@ -273,7 +273,7 @@ func TestHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string][]float64{"queries": {14, 14, 14}, "errors": {7, 7, 7}, "ids": {7, 7, 7}, "latency": {1, 1, 1}, "p99": {0.099, 0.099, 0.099}, "connections": {3, 3, 3},
-			"runway": {60, 60, 60}, "ids of main main.a_seq": {7, 7, 7}}
+			"runway": {60, 60, 60}, "ids of main.a_seq": {7, 7, 7}}
 		if diff := cmp.Diff(want, got.Series); diff != "" || got.Step != 10 || got.Points != 360 {
 			t.Errorf("every %d s, %d points (-want +got):\n%s", got.Step, got.Points, diff)
 		}

@@ -60,22 +60,6 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A sequence has one name: its keyspace's.
-func TestSequenceName(t *testing.T) {
-	cfg := Config{Servers: []Server{{Keyspace: "main", Shard: "-", Database: "shop"}, {Keyspace: "customer", Shard: "-80", Database: "customer_0"}, {Keyspace: "customer", Shard: "80-", Database: "customer_1"}}}
-	for want, n := range map[string]sequence.Name{
-		"main.users_seq":       {Keyspace: "main", Database: "shop", Table: "users_seq"},
-		"main.other.users_seq": {Keyspace: "main", Database: "other", Table: "users_seq"},
-		"customer.a_seq":       {Keyspace: "customer", Database: "customer_1", Table: "a_seq"},
-		"shop.users_seq":       {Database: "shop", Table: "users_seq"},
-		"unknown.users_seq":    {Keyspace: "unknown", Database: "shop", Table: "users_seq"},
-	} {
-		if got := cfg.sequenceName(n); got != want {
-			t.Errorf("%+v is called %s, want %s", n, got, want)
-		}
-	}
-}
-
 // Sessions are ended by clients on the same machine alone, and by no page of another site. A Unix socket is this machine's under
 // any name.
 func TestKill(t *testing.T) {

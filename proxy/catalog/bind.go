@@ -51,7 +51,7 @@ func (e *Entry) conventional(k *Keyspace, schema, table string) (*Binding, error
 	if column == nil {
 		return nil, nil
 	}
-	return e.bound(table, column, sequence.Name{Keyspace: k.Name, Database: schema, Table: table + SequenceSuffix}), nil
+	return e.bound(table, column, k.SequenceName(schema, table+SequenceSuffix)), nil
 }
 
 // NotSeen is the server's error for a table that is not there, which to

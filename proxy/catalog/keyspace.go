@@ -4,6 +4,7 @@ import (
 	"database/sql"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -65,4 +66,10 @@ func (k *Keyspace) Logged() []any {
 		return []any{"keyspace", k.String()}
 	}
 	return []any{"keyspace", k.String(), "server", k.Backend.Addr}
+}
+
+// SequenceName names a sequence of a database of the keyspace's server.
+func (k *Keyspace) SequenceName(database, table string) sequence.Name {
+	foreign := k.Name != "" && (database != k.Database || k.Shard != "")
+	return sequence.Name{Keyspace: k.Name, Database: database, Table: table, Foreign: foreign}
 }

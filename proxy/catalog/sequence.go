@@ -18,7 +18,7 @@ func (c *Cache) Sequence(ctx context.Context, k *Keyspace, schema, table string)
 	if keyspace, ok := c.DeclaredSequence(k, schema, table); ok {
 		return c.SequenceName(keyspace, table), false, nil
 	}
-	name = sequence.Name{Keyspace: k.Name, Database: schema, Table: table}
+	name = k.SequenceName(schema, table)
 	if schema == "" {
 		return name, true, nil // the server answers 1046
 	}
@@ -98,7 +98,7 @@ func (c *Cache) KnownSequence(ctx context.Context, k *Keyspace, schema, table st
 	if keyspace, ok := c.DeclaredSequence(k, schema, table); ok {
 		return c.SequenceName(keyspace, table), true, nil
 	}
-	name = sequence.Name{Keyspace: k.Name, Database: schema, Table: table}
+	name = k.SequenceName(schema, table)
 	if schema == "" {
 		return name, false, nil // the server answers 1046
 	}

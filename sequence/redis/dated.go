@@ -159,7 +159,7 @@ func (d *dated) pass(ctx context.Context) error {
 // stands gives the first id of this period, or after it, that the guard has not given; 0 with why that is not known. It
 // reserves nothing: it asks for more than a period has.
 func (d *dated) stands(ctx context.Context) (next int64, err error) {
-	_, err = d.Guard.Reserve(ctx, sequence.Request{Database: d.GuardName.Database, Table: d.GuardName.Table, Need: d.scale, Exact: true,
+	_, err = d.Guard.Reserve(ctx, sequence.Request{Database: d.GuardName.Database, Table: d.GuardName.Table, Name: d.GuardName.String(), Need: d.scale, Exact: true,
 		After: d.base(), Max: d.last(), Cache: d.q.Cache})
 	var own *sequence.Error
 	if errors.Is(err, sequence.ErrExhausted) && errors.As(err, &own) {

@@ -107,7 +107,7 @@ func (p *plain) full(at int64) error {
 // hold reserves that block in the guard, and no other, as other processes that hold theirs would then have to go behind
 // it. If the guard has passed the block, next is where it stands. most is the last id that it may reach.
 func (s Store) hold(ctx context.Context, q sequence.Request, key string, block sequence.Range, most int64) (res sequence.Reservation, next int64, err error) {
-	req := sequence.Request{Database: s.GuardName.Database, Table: s.GuardName.Table, Need: block.N, Exact: true,
+	req := sequence.Request{Database: s.GuardName.Database, Table: s.GuardName.Table, Name: s.GuardName.String(), Need: block.N, Exact: true,
 		After: block.First - 1, Max: block.Last(), Cache: q.Cache}
 	if res, err = s.Guard.Reserve(ctx, req); err == nil {
 		return res, 0, nil

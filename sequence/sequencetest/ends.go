@@ -28,7 +28,7 @@ func testEnd(t *testing.T, h Harness) {
 	for _, process := range []*sequence.Sequence{seq, h.sequence(t, h.registry(t, h.Addr, sequence.Config{}), "s")} {
 		for range 2 {
 			_, err := process.Next(t.Context(), 1)
-			wantError(t, err, sequence.ErrExhausted, h.Database+".s", "9223372036854775807")
+			wantError(t, err, sequence.ErrExhausted, "sequence main.s ", "9223372036854775807")
 		}
 	}
 

@@ -129,9 +129,9 @@ func (h Harness) wantOutcome(t *testing.T, seq *sequence.Sequence, want outcome,
 		}
 		return
 	}
-	wantError(t, err, want.kind, "sequence "+h.Database+".s ", want.text)
+	wantError(t, err, want.kind, "sequence main.s ", want.text)
 	_, err = seq.Next(t.Context(), 1)
-	wantError(t, err, want.kind, "sequence "+h.Database+".s ", want.text)
+	wantError(t, err, want.kind, "sequence main.s ", want.text)
 	h.exec(t, repairOf(err, repair)...)
 	if r, err := seq.Next(t.Context(), 1); err != nil || r.First <= before {
 		t.Errorf("after the repair: got %v, %v, want ids over %d", r, err, before)
