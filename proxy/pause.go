@@ -137,6 +137,7 @@ func (s *session) awaitServer(code byte, length int) error {
 	}
 	paused := s.srv.awaitResume(s.ctx, s.keyspace, s.statistics.began)
 	if paused == nil {
+		s.loseUnseen() // the server may be another one by now
 		return nil
 	}
 	_, size, err := s.frontPacket()

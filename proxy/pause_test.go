@@ -88,6 +88,8 @@ func testPause(t *testing.T, g *gate, db *sql.DB, shard, insert string, at []*sq
 	if got := count(); got != paused {
 		t.Errorf("%d statements ran while all wait", got-paused)
 	}
+	killAll(t, at[0]) // as the change of a primary does
+	await(t, "the ends of the connections", func() bool { return g.proxy.EndedConns(shard) == clients })
 	g.proxy.Resume(shard)
 	await(t, "rows after it", func() bool { return count() > paused+50 })
 	close(stop)
@@ -98,6 +100,17 @@ func testPause(t *testing.T, g *gate, db *sql.DB, shard, insert string, at []*sq
 	}
 	if rows != count() {
 		t.Errorf("%d rows of %d ids", rows, count())
+	}
+}
+
+// killAll ends all other connections with the default database of db.
+func killAll(t *testing.T, db *sql.DB) {
+	t.Helper()
+	c := conn(t, db)
+	for _, id := range texts(t, c, "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()") {
+		if _, err := c.ExecContext(t.Context(), "KILL "+id); err != nil && errno(err) != 1094 { // it has gone meanwhile
+			t.Error(err)
+		}
 	}
 }
 

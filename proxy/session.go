@@ -134,9 +134,7 @@ func (s *session) idle() error {
 	draining := s.srv.draining.Load()
 	hasCome := draining && s.commandHasCome()
 	switch {
-	case s.Ends.BackEnded.Load() && s.nothingToLose(false):
-		s.Lose()
-		s.lostUnseen = true
+	case s.loseUnseen():
 	case s.Ends.BackEnded.Load():
 		return s.passServerError()
 	case s.Lost && s.killed.Load():
@@ -156,6 +154,16 @@ func (s *session) idle() error {
 		return s.sayShutdown()
 	}
 	return nil
+}
+
+// loseUnseen gives up a connection that the server has closed while it was asked nothing, if another one does as well.
+func (s *session) loseUnseen() bool {
+	if !s.Ends.BackEnded.Load() || !s.nothingToLose(false) {
+		return false
+	}
+	s.Lose()
+	s.lostUnseen = true
+	return true
 }
 
 func (s *session) inTransaction() bool {
