@@ -83,7 +83,12 @@ func (d *digest) read() bool {
 			d.add([]byte(")"))
 			d.fold("(?),(?)")
 		default:
-			d.add(d.scanner.text())
+			token := d.scanner.text()
+			if len(d.text)+len(token) > maxDigest { // half a name would read as another one
+				d.add([]byte("..."))
+				return true
+			}
+			d.add(token)
 		}
 	}
 }

@@ -46,6 +46,16 @@ func FuzzDigest(f *testing.F) {
 	})
 }
 
+// A digest is short, however long one name in it is.
+func TestDigestIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 4*maxDigest)
+	for _, sql := range []string{"SELECT `" + long + "`", "SELECT " + long, "SELECT " + strings.Repeat("x, ", maxDigest)} {
+		if got := AppendDigest(nil, []byte(sql), []Mode{{}}); len(got) > maxDigest+10 || !strings.HasSuffix(string(got), "...") {
+			t.Errorf("the digest of %.20s... has %d bytes, and ends in %s", sql, len(got), got[max(0, len(got)-20):])
+		}
+	}
+}
+
 // A digest takes nothing from the heap once its buffers are there.
 func TestDigestAllocations(t *testing.T) {
 	sql, modes := []byte("UPDATE t SET a = 'x', b = 5 WHERE id IN (1, 2, 3)"), []Mode{{}}

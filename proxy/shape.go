@@ -61,7 +61,8 @@ func (s *observedSession) noteShape(sql []byte) {
 func (c *serverState) appendDigest(dst, sql []byte) []byte {
 	var modes []parser.Mode
 	switch {
-	case c.State.EnvironmentKnown:
+	case c.State.EnvironmentKnown && !c.owner.routed() && parser.Single(sql):
+		// In front of shards a SET may not have reached this connection yet; one of several statements may change how those behind it read.
 		modes = []parser.Mode{c.State.Mode}
 	case parser.Plain(sql):
 		modes = []parser.Mode{{MariaDB: c.MariaDB}} // as Readings does, without memory of the heap

@@ -127,3 +127,42 @@ func TestStatementShapesOfShards(t *testing.T) {
 		awaitShapes(t, c, want)
 	})
 }
+
+// A shape holds no value either where a SET decides how the text reads that seqgate has not followed yet.
+func TestShapesHoldNoValues(t *testing.T) {
+	t.Parallel()
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
+		configure := func(c *proxy.Config) { c.StatementShapes, c.SlowStatement = 100, time.Nanosecond }
+		holds := func(t *testing.T, g *gate, c *sql.Conn, calls int) {
+			t.Helper()
+			await(t, "the shapes", func() bool { return len(shapeCounts(t, c)) >= calls })
+			for _, shape := range shapeCounts(t, c) {
+				if strings.Contains(shape.text, "MARKER") {
+					t.Errorf("the shape %s holds a value", shape.text)
+				}
+			}
+			for _, line := range g.slowLines() {
+				if strings.Contains(line, "MARKER") {
+					t.Errorf("the slow log holds a value: %s", line)
+				}
+			}
+		}
+		t.Run("several statements", func(t *testing.T) {
+			g := newGate(t, s, gateOptions{configure: configure})
+			exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20))")
+			createSequence(t, g.direct, "t_seq", 1, 10)
+			c := conn(t, g.open(t, "multiStatements=true"))
+			exec(t, c, "SET sql_mode = 'ANSI_QUOTES'", "INSERT INTO t (v) VALUES ('a\"b')", `SET sql_mode = ''; SELECT v FROM t WHERE v = "MARKER"`)
+			holds(t, g, c, 3)
+		})
+		t.Run("another shard", func(t *testing.T) {
+			g := newShardedGate(t, s, 2, gateOptions{configure: configure})
+			c := conn(t, g.open(t, "customer", ""))
+			exec(t, c, "SET sql_mode = 'ANSI_QUOTES'", "INSERT INTO user (name) VALUES ('a\"b')")
+			texts(t, c, `SELECT name FROM user WHERE name = 'a"b'`)
+			exec(t, c, "USE main", "SET sql_mode = ''")
+			texts(t, c, `SELECT "MARKER"`)
+			holds(t, g.gate, c, 6)
+		})
+	})
+}
