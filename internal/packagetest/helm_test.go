@@ -46,17 +46,44 @@ func TestHelmAgreesWithKubernetes(t *testing.T) {
 
 // The example in values.yaml is a configuration that seqgate takes, and it listens where the ports and the probes are.
 func TestHelmValues(t *testing.T) {
-	example := values{}
-	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(readFile(t, chart+"/values.yaml"), "\n  # ", "\n  ")), &example); err != nil {
-		t.Fatal(err)
-	}
-	objects := renderChart(t, example)
+	objects := renderChart(t, exampleValues(t))
 	for _, kind := range []string{"PodMonitor", "PrometheusRule"} {
 		if objects[kind] != nil {
 			t.Errorf("there is a %s, which not every cluster knows", kind)
 		}
 	}
 	data := objects["ConfigMap"]["data"].(values)
+	checkData(t, data)
+	config := data["seqgate.yaml"].(values)
+	if config["listen"] != "0.0.0.0:3307" || config["admin"].(values)["listen"] != "0.0.0.0:3308" {
+		t.Errorf("it listens at %v and %v, want the container's ports", config["listen"], config["admin"])
+	}
+}
+
+// Without a vschema in its values the chart configures none, so that the tables are those beside sequence tables.
+func TestHelmValuesWithoutVSchema(t *testing.T) {
+	example := exampleValues(t)
+	delete(example, "vschema")
+	data := renderChart(t, example)["ConfigMap"]["data"].(values)
+	checkData(t, data)
+	if named := data["seqgate.yaml"].(values)["vschema"]; named != nil || data["vschema.json"] != nil {
+		t.Errorf("the configuration names the vschema %v, which is %v, want none", named, data["vschema.json"])
+	}
+}
+
+// exampleValues are those of values.yaml with its examples.
+func exampleValues(t *testing.T) values {
+	t.Helper()
+	example := values{}
+	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(readFile(t, chart+"/values.yaml"), "\n  # ", "\n  ")), &example); err != nil {
+		t.Fatal(err)
+	}
+	return example
+}
+
+// checkData fails the test unless seqgate takes the files of a ConfigMap.
+func checkData(t *testing.T, data values) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, content := range data {
 		text, err := yaml.Marshal(content)
@@ -71,10 +98,6 @@ func TestHelmValues(t *testing.T) {
 		}
 	}
 	checkConfig(t, filepath.Join(dir, "seqgate.yaml"), "APP_PASSWORD=a", "ADMIN_PASSWORD=b", "MAIN_DSN=app:a@tcp(127.0.0.1:1)/main")
-	config := data["seqgate.yaml"].(values)
-	if config["listen"] != "0.0.0.0:3307" || config["admin"].(values)["listen"] != "0.0.0.0:3308" {
-		t.Errorf("it listens at %v and %v, want the container's ports", config["listen"], config["admin"])
-	}
 }
 
 // Helm renders the chart as renderChart does, and finds nothing to say against it. make helm installs Helm for this.
@@ -208,6 +231,10 @@ func helmFuncs(top *template.Template) template.FuncMap {
 			for i := 0; i < len(pairs); i += 2 {
 				d[pairs[i].(string)] = pairs[i+1]
 			}
+			return d
+		},
+		"set": func(d values, name string, v any) values {
+			d[name] = v
 			return d
 		},
 		"merge": func(into, from values) values {
