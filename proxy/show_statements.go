@@ -35,5 +35,5 @@ func (d *commandStatement) showStatements() shown {
 }
 
 func microseconds(c shapes.Count, quantile float64) int64 {
-	return int64(c.Took.Quantile(quantile) / time.Microsecond)
+	return int64(c.Quantile(quantile) / time.Microsecond)
 }

@@ -62,7 +62,7 @@ func (c *Config) statements() StatementsReport {
 
 func statementReport(c shapes.Count) StatementReport {
 	return StatementReport{c.Text, c.User, c.Keyspace, c.Took.Count(), c.Failed, c.Rows, c.Took.Sum.Seconds(),
-		c.Took.Quantile(0.5).Seconds(), c.Took.Quantile(0.99).Seconds()}
+		c.Quantile(0.5).Seconds(), c.Quantile(0.99).Seconds()}
 }
 
 // statementsPage lists statements without their values.
@@ -102,7 +102,7 @@ func (p *pages) statements() statementsPage {
 	for _, c := range all {
 		page.Statements = append(page.Statements, statementRow{
 			Text: c.Text, User: c.User, Keyspace: c.Keyspace, Calls: grouped(c.Took.Count()), Errors: grouped(c.Failed), Rows: grouped(c.Rows),
-			Total: took(c.Took.Sum), Share: percent(share(int64(c.Took.Sum), int64(total))), P50: took(c.Took.Quantile(0.5)), P99: took(c.Took.Quantile(0.99)),
+			Total: took(c.Took.Sum), Share: percent(share(int64(c.Took.Sum), int64(total))), P50: took(c.Quantile(0.5)), P99: took(c.Quantile(0.99)),
 		})
 	}
 	for _, s := range slow {

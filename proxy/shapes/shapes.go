@@ -31,6 +31,7 @@ type Shape struct {
 	key
 	failed, rows atomic.Int64
 	took         buckets.Histogram
+	longest      atomic.Int64 // of took
 }
 
 // New returns a Table of so many shapes.
@@ -69,6 +70,9 @@ func (t *Table) add(k key) *Shape {
 
 // Count counts a statement that has been answered, with how many rows.
 func (s *Shape) Count(took time.Duration, failed bool, rows uint64) {
+	for longest := s.longest.Load(); int64(took) > longest && !s.longest.CompareAndSwap(longest, int64(took)); {
+		longest = s.longest.Load()
+	}
 	s.took.Observe(took)
 	if failed {
 		s.failed.Add(1)
@@ -87,8 +91,13 @@ func (s *Shape) Fetched(rows uint64) {
 type Count struct {
 	User, Keyspace, Text string
 	Took                 buckets.Snapshot
+	Longest              time.Duration
 	Failed, Rows         int64
 }
+
+// Quantile returns how long the share q of the statements took at most, as far as the buckets tell, but no longer than the
+// slowest of them.
+func (c Count) Quantile(q float64) time.Duration { return min(c.Took.Quantile(q), c.Longest) }
 
 // Snapshot returns the shapes of which statements were counted, those first that took the most time together, and what was
 // counted of all others.
@@ -105,5 +114,7 @@ func (t *Table) Snapshot() (all []Count, others Count) {
 }
 
 func (s *Shape) count() Count {
-	return Count{User: s.user, Keyspace: s.keyspace, Text: s.text, Took: s.took.Snapshot(), Failed: s.failed.Load(), Rows: s.rows.Load()}
+	took := s.took.Snapshot() // before longest, which then is that of all in it
+	return Count{User: s.user, Keyspace: s.keyspace, Text: s.text, Took: took, Longest: time.Duration(s.longest.Load()),
+		Failed: s.failed.Load(), Rows: s.rows.Load()}
 }

@@ -35,6 +35,21 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Buckets do not make the quantiles of statements longer than the slowest of them.
+func TestQuantileOfSlowest(t *testing.T) {
+	table := New(1)
+	shape := table.Find("app", "main", []byte("SELECT ?"))
+	for _, took := range []time.Duration{260 * time.Microsecond, 300 * time.Microsecond, 255 * time.Microsecond} {
+		shape.Count(took, false, 1)
+	}
+	all, _ := table.Snapshot()
+	for _, q := range []float64{0.5, 0.99} {
+		if got := all[0].Quantile(q); got <= 250*time.Microsecond || got > 300*time.Microsecond {
+			t.Errorf("%v: %v, want within the bucket from 250µs and at most 300µs", q, got)
+		}
+	}
+}
+
 // What is only prepared is not shown.
 func TestTableWithoutCalls(t *testing.T) {
 	table := New(2)
