@@ -23,7 +23,7 @@ func (s *Server) countShapes(most int) {
 }
 
 // Statements returns what was counted of statements by their shapes, and of all for which there was no room; none
-// while Config.StatementShapes is 0. The latest slow statements are there while Config.SlowStatement is not.
+// while Config.StatementShapes is 0. The latest slow statements stay when Config.SlowStatement becomes 0.
 func (s *Server) Statements() (all []shapes.Count, others shapes.Count, slow []shapes.Slow) {
 	if table := s.shapes.Load(); table != nil {
 		all, others = table.Snapshot()
