@@ -43,8 +43,10 @@ func (f *statementReader) fetch(m *plan.Missing) (err error) {
 	fetched := &f.planner.Fetched
 	switch m.Fact {
 	case plan.NeedsSettings:
+		fetched.Asked = true
 		return f.Know()
 	case plan.NeedsLastID:
+		fetched.Asked = true
 		return f.KnowLastID()
 	case plan.NeedsDatabase:
 		fetched.NoDatabase = !f.learnDatabase()

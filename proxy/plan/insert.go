@@ -54,7 +54,8 @@ func (p *Planner) insert(in *Insert, sql []byte, prepared bool) error {
 			}
 		}
 	}
-	if asks := !p.Session.EnvironmentKnown || !p.Session.LastIDKnown; asks && p.Session.DatabaseKnown && ReadsDiagnostics(sql) {
+	asks := !p.Session.EnvironmentKnown || !p.Session.LastIDKnown || p.Fetched.Asked
+	if asks && p.Session.DatabaseKnown && ReadsDiagnostics(sql) {
 		return p.withoutAsking(sql)
 	}
 	if err := p.settings(); err != nil {

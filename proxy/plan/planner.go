@@ -47,6 +47,7 @@ type Table struct {
 type Fetched struct {
 	NoDatabase bool // nobody tells the default database
 	Anew       bool // the table was looked at anew
+	Asked      bool // the session, by a statement of seqgate's own: what the one before has left is gone
 	Temporary  map[catalog.TableName]bool
 	Variables  Copied
 	Charset    string // of files without one: that of the default database

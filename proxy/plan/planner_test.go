@@ -19,6 +19,8 @@ type server struct {
 	columns []string
 	state   backend.State
 	asked   []string
+
+	ansiQuotes bool
 }
 
 var facts = map[plan.Fact]string{plan.NeedsSettings: "settings", plan.NeedsLastID: "last id", plan.NeedsDatabase: "database", plan.NeedsTable: "table",
@@ -41,6 +43,8 @@ func (s *server) fetch(p *plan.Planner, m *plan.Missing) {
 	switch m.Fact {
 	case plan.NeedsSettings, plan.NeedsLastID:
 		s.state.EnvironmentKnown, s.state.DatabaseKnown, s.state.Database, s.state.LastIDKnown = true, true, "d", true
+		p.Fetched.Asked = true
+		s.state.Mode.ANSIQuotes = s.ansiQuotes
 	case plan.NeedsDatabase:
 		s.state.Database, s.state.DatabaseKnown = "d", true
 	case plan.NeedsTable, plan.NeedsTableAnew:
@@ -64,10 +68,10 @@ func (s *server) fetch(p *plan.Planner, m *plan.Missing) {
 // A plan is made without asking for more than it goes by, and says what that is.
 func TestPlansAskForWhatTheyNeed(t *testing.T) {
 	t.Parallel()
-	const fresh, used = false, true // the session
+	const fresh, used, changed = 0, 1, 2 // the session; changed: by a SET sql_mode = 'ANSI_QUOTES'
 	for _, tt := range []struct {
 		sql       string
-		session   bool
+		session   int
 		temporary bool
 		mariaDB   bool
 		kind      plan.Kind
@@ -87,6 +91,10 @@ func TestPlansAskForWhatTheyNeed(t *testing.T) {
 		{sql: "INSERT INTO orders (v) VALUES (1)", session: used, temporary: true, kind: plan.Filled, asks: "table d.orders, temporary"},
 		{sql: "INSERT INTO plain VALUES (1)", session: used, temporary: true, kind: plan.Pass, asks: "table d.plain"},
 		{sql: "INSERT INTO orders (id, v) VALUES (v + 1, 1)", session: used, asks: "table d.orders", refused: "an expression"},
+		{sql: `INSERT INTO "orders" (v) VALUES (1)`, session: changed, kind: plan.Filled, asks: "table d.orders, settings"},
+		{sql: `INSERT INTO "orders" (v) VALUES (ROW_COUNT())`, session: changed, asks: "table d.orders, settings", refused: "ROW_COUNT()"},
+		{sql: "INSERT INTO orders (v) VALUES (ROW_COUNT())", session: changed, kind: plan.Filled, asks: "table d.orders"},
+		{sql: "INSERT INTO orders (v) VALUES (ROW_COUNT())", session: used, kind: plan.Filled, asks: "table d.orders"},
 		{sql: "UPDATE orders_json SET data = '{}'", session: used, asks: "duality", refused: "duality view"},
 		{sql: "UPDATE orders_json SET data = '{}'", session: used, mariaDB: true},
 		{sql: "UPDATE plain SET v = 1", session: used},
@@ -94,9 +102,9 @@ func TestPlansAskForWhatTheyNeed(t *testing.T) {
 		{sql: "LOAD DATA INFILE 'f' INTO TABLE plain", session: fresh, asks: "database, table d.plain"},
 		{sql: "LOAD DATA INFILE 'f' INTO TABLE orders", session: fresh, asks: "database, table d.orders, settings", refused: "LOCAL"},
 	} {
-		s := &server{known: map[string]bool{}, columns: []string{"id", "v"}}
-		if tt.session == used {
-			s.state = backend.State{EnvironmentKnown: true, Database: "d", DatabaseKnown: true, LastIDKnown: true}
+		s := &server{known: map[string]bool{}, columns: []string{"id", "v"}, ansiQuotes: tt.session == changed}
+		if tt.session != fresh {
+			s.state = backend.State{EnvironmentKnown: tt.session == used, Database: "d", DatabaseKnown: true, LastIDKnown: true}
 		}
 		p := plan.Planner{Session: plan.Session{State: &s.state, MariaDB: tt.mariaDB, Temporary: tt.temporary, QueryNames: "q"}, Tables: s}
 		kind, err := planned(&p, tt.sql)
