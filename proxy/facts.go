@@ -57,6 +57,7 @@ func (f *statementReader) fetch(m *plan.Missing) (err error) {
 		f.askTable(m.Table)
 		fetched.Anew = true
 	case plan.NeedsTemporary:
+		fetched.Asked = true
 		hidden, err := f.isTemporary(m.Table.Schema, m.Table.Table)
 		if fetched.Temporary == nil {
 			fetched.Temporary = make(map[catalog.TableName]bool)
@@ -136,5 +137,5 @@ func (f *statementReader) copyIDVariables(m *plan.Missing) (plan.Copied, error) 
 		return plan.Copied{}, err
 	}
 	slots, err := f.readVariables(copies, m.Mode, f.planner.Stmt.Ignore)
-	return plan.Copied{Rows: m.Rows, Slots: slots, Mode: m.Mode}, err
+	return plan.Copied{Rows: m.Rows, Names: m.Names, Slots: slots, Mode: m.Mode}, err
 }

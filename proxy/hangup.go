@@ -77,6 +77,8 @@ func (x *relayer) passServerError() error {
 
 // startGrace gives the statement under way some time to end, or to be sent.
 func (s *session) startGrace() {
+	s.clientGone.Store(true)
+	s.interruptWait()
 	s.Ends.Mu.Lock()
 	defer s.Ends.Mu.Unlock()
 	if s.Ends.Grace != nil {

@@ -141,6 +141,9 @@ func (s *sessionList) endNow(ctx context.Context, t killTarget, query bool) erro
 	if !query {
 		t.session.killed.Store(true)
 	}
+	if t.session.interruptWait() && query {
+		return nil // nothing of it is at a server
+	}
 	threadID := t.session.ThreadID.Load()
 	if threadID == 0 && t.router == nil { // it has no connection: nothing runs
 		wire.Interrupt(t.client)

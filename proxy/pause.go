@@ -135,7 +135,7 @@ func (s *session) awaitServer(code byte, length int) error {
 	if err != nil || exempt {
 		return err
 	}
-	paused := s.srv.awaitResume(s.ctx, s.keyspace, s.statistics.began)
+	paused := s.awaitPaused(s.keyspace)
 	if paused == nil {
 		s.loseUnseen() // the server may be another one by now
 		return nil
@@ -149,6 +149,39 @@ func (s *session) awaitServer(code byte, length int) error {
 		return errors.Join(paused, s.dropSentAhead())
 	}
 	return paused
+}
+
+// awaitPaused waits for a paused shard until it is resumed, the client leaves, or the statement is killed: nothing of it has
+// been sent, so that it never runs then. A client that has given up would else repeat it beside what still waits.
+func (s *session) awaitPaused(k *catalog.Keyspace) error {
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	s.pauseWait.Store(&cancel)
+	defer s.pauseWait.Store(nil)
+	if s.clientGone.Load() || s.killed.Load() {
+		cancel()
+	}
+	err := s.srv.awaitResume(ctx, k, s.statistics.began)
+	switch {
+	case ctx.Err() == nil || s.ctx.Err() != nil:
+		return err
+	case s.clientGone.Load(), s.killed.Load():
+		return errGoneWaiting
+	}
+	return mysql.NewDefaultError(mysql.ER_QUERY_INTERRUPTED)
+}
+
+// errGoneWaiting ends a session whose client left, or that was killed, while a statement waited for a paused shard.
+var errGoneWaiting = &frontError{errors.New("the client left, or was killed, while its statement waited for a paused shard")}
+
+// interruptWait ends the wait for a paused shard, from outside of the session. It reports false where there is none.
+func (s *session) interruptWait() bool {
+	cancel := s.pauseWait.Load()
+	if cancel == nil {
+		return false
+	}
+	(*cancel)()
+	return true
 }
 
 // dropSentAhead forgets the parameters that came ahead (COM_STMT_SEND_LONG_DATA) of an execution that is not done: at the
@@ -196,7 +229,7 @@ func (s *session) runsWhilePaused(code byte, length int) (bool, error) {
 	if parser.SniffCommand(sql) != parser.ShowSeqgate && parser.Sniff(sql) != parser.Kill {
 		return false, nil
 	}
-	return !s.Has(mysql.CLIENT_MULTI_STATEMENTS) || parser.Single(sql), nil
+	return !s.Has(mysql.CLIENT_MULTI_STATEMENTS) || length <= sniffLength && parser.Single(sql), nil
 }
 
 // awaitShard is awaitServer for a shard that a statement of the router's needs. A transaction that has a part there goes on.
@@ -207,7 +240,7 @@ func (r *shardedConn) awaitShard(k *catalog.Keyspace) error {
 	if conn := r.conns.find(k); conn != nil && conn.HasTransaction() {
 		return nil
 	}
-	return r.s.srv.awaitResume(r.s.ctx, k, r.s.statistics.began)
+	return r.s.awaitPaused(k)
 }
 
 // avoids reports whether another shard is used in place of a paused one, where any will do.

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"strings"
@@ -255,6 +256,46 @@ func TestPauseAnyShard(t *testing.T) {
 		g.proxy.Pause("customer") // both
 		if err := g.open(t, "customer", "").PingContext(t.Context()); errno(err) != 1205 {
 			t.Errorf("a login while both are paused: %v", err)
+		}
+	})
+}
+
+// What waits for a paused shard never runs once its client has left or it was killed: a client that gave up has perhaps
+// repeated it.
+func TestPauseForgetsWhoLeft(t *testing.T) {
+	t.Parallel()
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{configure: func(c *proxy.Config) { c.PauseTimeout = time.Minute }})
+		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT)")
+		createSequence(t, g.direct, "t_seq", 1000, 10)
+		other := conn(t, g.open(t, ""))
+		value[uint64](t, other, "SELECT CONNECTION_ID()")
+		for name, end := range map[string]func(id uint64, leave func()){
+			"left":       func(_ uint64, leave func()) { leave() },
+			"KILL":       func(id uint64, _ func()) { exec(t, other, fmt.Sprintf("KILL %d", id)) },
+			"KILL QUERY": func(id uint64, _ func()) { exec(t, other, fmt.Sprintf("KILL QUERY %d", id)) },
+		} {
+			c := conn(t, g.open(t, ""))
+			id := value[uint64](t, c, "SELECT CONNECTION_ID()")
+			ctx, leave := context.WithCancel(t.Context())
+			g.proxy.Pause("main")
+			done := make(chan error, 1)
+			go func() {
+				_, err := c.ExecContext(ctx, "INSERT INTO t VALUES ()")
+				done <- err
+			}()
+			await(t, name+": it waits", func() bool { return g.waiting() == 1 })
+			end(id, leave)
+			err := <-done
+			await(t, name+": nobody waits", func() bool { return g.waiting() == 0 })
+			if name == "KILL QUERY" && errno(err) != 1317 || err == nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			g.proxy.Resume("main")
+			leave()
+			if n := value[int](t, conn(t, g.open(t, "")), "SELECT COUNT(*) FROM t"); n != 0 {
+				t.Errorf("%s: %d rows went in", name, n)
+			}
 		}
 	})
 }

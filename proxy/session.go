@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/proxy/backend"
@@ -15,8 +17,10 @@ import (
 type session struct {
 	observedSession
 
-	knewLastID bool // LAST_INSERT_ID() was known before the statement under way
-	lastIDLost bool // it was not, and has gone with a connection; see refuseLostID
+	knewLastID bool                               // LAST_INSERT_ID() was known before the statement under way
+	lastIDLost bool                               // it was not, and has gone with a connection; see refuseLostID
+	pauseWait  atomic.Pointer[context.CancelFunc] // of a wait for a paused shard; nil: there is none
+	clientGone atomic.Bool
 	sentAhead  bool // parameters came by COM_STMT_SEND_LONG_DATA since the latest execution
 }
 

@@ -56,9 +56,10 @@ type Fetched struct {
 	HasDuality bool
 }
 
-// Copied are copies of user variables in the places of ids: the rows, and what each says of its id, judged in a mode.
+// Copied are copies of user variables in the places of ids: what each says of its row's id, judged in a mode.
 type Copied struct {
 	Rows  []int
+	Names [][]byte // of the variables
 	Slots []parser.Slot
 	Mode  parser.Mode
 }

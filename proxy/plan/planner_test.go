@@ -56,7 +56,7 @@ func (s *server) fetch(p *plan.Planner, m *plan.Missing) {
 	case plan.NeedsTemporary:
 		p.Fetched.Temporary = map[catalog.TableName]bool{m.Table: false}
 	case plan.NeedsVariables:
-		p.Fetched.Variables = plan.Copied{Rows: m.Rows, Mode: m.Mode, Slots: slices.Repeat([]parser.Slot{{State: parser.Open}}, len(m.Rows))}
+		p.Fetched.Variables = plan.Copied{Rows: m.Rows, Names: m.Names, Mode: m.Mode, Slots: slices.Repeat([]parser.Slot{{State: parser.Open}}, len(m.Rows))}
 	case plan.NeedsDuality:
 		p.Fetched.Duality, p.Fetched.HasDuality = []catalog.DualityView{{Name: "orders_json", Table: "orders"}}, true
 	case plan.NeedsCharset:

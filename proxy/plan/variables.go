@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -77,7 +78,7 @@ func (p *Planner) judgeVariables(sql []byte, b *catalog.Binding) (bool, error) {
 		return false, diagnosticsBeside(b)
 	}
 	copied, mode := &p.Fetched.Variables, b.Mode(p.Session.Mode)
-	if !slices.Equal(copied.Rows, rows) || copied.Mode != mode {
+	if !slices.Equal(copied.Rows, rows) || !slices.EqualFunc(copied.Names, names, bytes.Equal) || copied.Mode != mode {
 		return false, &Missing{Fact: NeedsVariables, Rows: rows, Names: names, Mode: mode}
 	}
 	for i, row := range rows {
