@@ -71,7 +71,7 @@ func (x *insertRunner) insertFromQuery(q *insertQuery, t catalog.TableName) erro
 		"the rows that INSERT ... SELECT reads for table '%s' changed each time between counting and inserting them; repeat it in a REPEATABLE READ transaction, or lock what it reads", q.fill.Binding.Table))
 }
 
-// queryReach takes the place of ownReach once the server has begun with the statement.
+// queryReach takes the place of plan.OwnReach once the server has begun with the statement.
 const queryReach = 1 << 20
 
 // countQuery asks how many ids the query needs, and takes them. A further attempt

@@ -11,7 +11,7 @@ import (
 // Some rows of a statement bring ids of their own, and the others get new ones. The
 // block of those holds none of the former. It is chosen from what the sequence gives
 // next: whether the server takes the statement at all is not known yet, so that the
-// sequence moves by no more than the statement's rows and ownReach.
+// sequence moves by no more than the statement's rows and plan.OwnReach.
 
 // ownMoves bounds how often a block is looked for where the sequence's blocks do not
 // follow each other.
@@ -81,7 +81,7 @@ func (o *ownRanges) add(id int64) {
 	o.ranges = append(o.ranges, idBlock{id, 1})
 }
 
-// each is an eachOwn.
+// each is a plan.EachOwn.
 func (o *ownRanges) each(first, last int64, yield func(int64)) {
 	for _, r := range o.ranges {
 		end := r.first + (r.count - 1)

@@ -104,7 +104,7 @@ func (x *textRunner) finish(p *textPlan) (err error) {
 	return err
 }
 
-// plan is what becomes of one statement, and what that does to the session.
+// textPlan is what becomes of one statement, and what that does to the session.
 type textPlan struct {
 	kind     plan.Kind
 	effect   plan.Effect

@@ -12,7 +12,7 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
-// shardOf gives the ids of users that live on each shard of a gate, one of each.
+// usersOf gives the ids of users that live on each shard of a gate, one of each.
 func usersOf(t *testing.T, g *shardedGate) []int {
 	t.Helper()
 	ids := make([]int, len(g.shards))

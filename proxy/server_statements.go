@@ -166,7 +166,7 @@ func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || l
 
 // serverConn is a session on one server: the connection, and what seqgate knows of the
 // session's state there, so that another connection can take its place. What it is made of, each part knowing those before
-// it: serverSocket, serverState; serverConn itself is about the session's statements.
+// it: backend.Session, serverState; serverConn itself is about the session's statements.
 type serverConn struct {
 	serverState
 

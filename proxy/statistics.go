@@ -176,7 +176,7 @@ func (c *clientConn) countFront() {
 	c.front.BytesRead, c.front.BytesWritten = c.statistics.stripe.Bytes()
 }
 
-// uncountBacks is uncountBack of the session and its connections, after a fault.
+// uncountBacks is UncountBack of the session and its connections, after a fault.
 func (s *observedSession) uncountBacks() {
 	if s.router != nil {
 		s.router.conns.others(s.executor, (*executor).UncountBack)

@@ -23,7 +23,7 @@ var brokenInserts = []string{
 	"INSERT INTO user (name) VALUES (1) /*!40000", "INSERT INTO user (name) SELECT 'a' FROM WHERE", "INSERT INTO user (name) VALUES ('a') RETURNING", "INSERT INTO user (name) VALUES (`a)",
 }
 
-// serverError gives what a server says of a statement; empty for success.
+// refusal gives what a server says of a statement; empty for success.
 func refusal(err error) string {
 	var e *mysql.MySQLError
 	if errors.As(err, &e) {

@@ -175,7 +175,7 @@ func valueFlags(c *cobra.Command) map[string]bool {
 	return all
 }
 
-// flagError is a usageError; it names a negative number that was taken for a flag.
+// flagError is an ops.UsageError; it names a negative number that was taken for a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {

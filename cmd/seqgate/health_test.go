@@ -14,7 +14,7 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
-// health runs the command, and gives its exit code and what it says. It waits long, for a busy machine, unless told otherwise.
+// healthCommand runs the command, and gives its exit code and what it says. It waits long, for a busy machine, unless told otherwise.
 func healthCommand(t *testing.T, args ...string) (code int, text string) {
 	t.Helper()
 	var out strings.Builder

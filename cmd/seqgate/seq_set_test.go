@@ -35,7 +35,7 @@ func TestSeqSet(t *testing.T) {
 	raise := "UPDATE `DB`.`odd ``täble_seq` SET next_id = GREATEST(next_id, 500) WHERE id = 0;"
 	tests := []struct {
 		name, row, args string
-		want            []string // the output but for memoryNote
+		want            []string // the output but for ops.MemoryNote
 		after           string
 	}{
 		{"raise", "(0, 50, 7)", "500", []string{raise, "-- main.odd `täble_seq: next_id 50, cache 7 -> next_id 500, cache 7"}, "500 7"},

@@ -96,7 +96,7 @@ func rowText(columns []catalog.Column, values []vschema.Value) string {
 	return strings.Join(parts, ", ")
 }
 
-// value is what a vindex maps of a column's value, which the server gave as text.
+// columnValue is what a vindex maps of a column's value, which the server gave as text.
 func columnValue(c catalog.Column, text []byte) vschema.Value {
 	if text == nil {
 		return vschema.Null()

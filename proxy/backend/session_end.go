@@ -15,10 +15,10 @@ const (
 	DefaultReadTimeout  = 30 * time.Second // net_read_timeout
 	DefaultWriteTimeout = time.Minute      // net_write_timeout
 
-	// clientGrace is how long a statement goes on undisturbed after its client left.
+	// ClientGrace is how long a statement goes on undisturbed after its client left.
 	ClientGrace = time.Second
 
-	// leaveLimit is how long shards are waited for then: all of them are given up when
+	// LeaveLimit is how long shards are waited for then: all of them are given up when
 	// one does not answer.
 	LeaveLimit = 3 * time.Second
 )

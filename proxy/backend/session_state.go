@@ -18,11 +18,11 @@ type State struct {
 	Mode             parser.Mode
 	Database         string
 	DatabaseKnown    bool // also when the rest is not; then as the client spelled it
-	Waits            bool // net_write_timeout is seqgate's own (raiseTimeouts)
+	Waits            bool // net_write_timeout is seqgate's own (raiseTimeouts of package proxy)
 
 	LastIDKnown bool
 	LastID      uint64 // what LAST_INSERT_ID() has to give
-	// restore says that the backend's LAST_INSERT_ID() is not lastID: it has to
+	// Restore says that the backend's LAST_INSERT_ID() is not LastID: it has to
 	// be set before a statement that may look.
 	Restore bool
 
@@ -31,8 +31,8 @@ type State struct {
 
 // IDSettings are the session's variables by which a server makes ids itself.
 type IDSettings struct {
-	// unknown says that the session has to be asked, as both may have been set. It does
-	// not come without environmentKnown being false.
+	// Unknown says that the session has to be asked, as both may have been set. It does
+	// not come without EnvironmentKnown being false.
 	Unknown   bool
 	Increment int64 // auto_increment_increment; 0: as the server's global one
 	Forced    int64 // insert_id, which the next statement takes that makes an id; 0 for none

@@ -50,7 +50,7 @@ type Cache struct {
 
 	increments increments
 
-	expired atomic.Int64 // when expirePlans last did, in nanoseconds
+	expired atomic.Int64 // when ExpirePlans last did, in nanoseconds
 }
 
 type catalogKey struct{ keyspace, Schema, Table string }
@@ -194,7 +194,7 @@ func (c *Cache) Lookup(ctx context.Context, k *Keyspace, schema, table string) (
 	return c.Find(ctx, k, schema, table, false)
 }
 
-// Find is lookup. With sure set, what is known decides only where an INSERT may go by it: see decides.
+// Find is Lookup. With sure set, what is known decides only where an INSERT may go by it: see decides.
 func (c *Cache) Find(ctx context.Context, k *Keyspace, schema, table string, sure bool) (*Entry, error) {
 	key := catalogKey{k.String(), schema, table}
 	epoch, e, fresh := c.kept(k, key, sure)

@@ -18,14 +18,14 @@ type Fill struct {
 	First   int64        // the first id, once taken
 	Keys    []parser.Key // each row's, with a keyed sequence
 	IDs     []int64      // the ids, where they are not one block
-	Texts   []byte       // the ids that are no numbers, one behind the other: see text
-	// wrap says that the first id is written as LAST_INSERT_ID(id), so that the
+	Texts   []byte       // the ids that are no numbers, one behind the other: see Text
+	// Wrap says that the first id is written as LAST_INSERT_ID(id), so that the
 	// server answers with it itself. It cannot be where the text uses
 	// LAST_INSERT_ID() too: that would give the new id.
 	Wrap        bool
 	ReadsLastID bool // the text uses LAST_INSERT_ID()
-	Appends     bool // of an upsert that does so: see appendsID
-	// ignore: rows may be left out; upsert: rows may change others instead.
+	Appends     bool // of an upsert that does so: see AppendsID
+	// Ignore: rows may be left out; Upsert: rows may change others instead.
 	Ignore, Upsert bool
 	Replace        bool         // REPLACE
 	FromQuery      bool         // the rows come from a query: nothing is told of a row that was there
@@ -36,13 +36,13 @@ type Fill struct {
 	FoundRows      bool         // an existing row that does not change counts as affected
 	Explicit       int64        // the last row's own id, where known
 	HasExplicit    bool
-	// lowest and highest are the least and the largest of the rows' own ids above
+	// Lowest and Highest are the least and the largest of the rows' own ids above
 	// 0, where known; 0 when there is none.
 	Lowest, Highest int64
 	Ahead           bool    // one of those stands before an open row
 	Own             EachOwn // all of those; nil where they are not known
-	Reach           int64   // see ownReach; 0 for that
-	Repeatable      bool    // see repeats
+	Reach           int64   // see OwnReach; 0 for that
+	Repeatable      bool    // it may run twice when the first run was undone
 	Sent            sentAs  // by which it can be sent again
 	SentParams      int     // how many parameters it had
 	Forced          int64   // the first id, where SET insert_id gives it; 0 for none
@@ -132,8 +132,8 @@ type IDVariables struct {
 
 const (
 	SentOnce    sentAs = iota // it cannot
-	SentText                  // as the text in s.scratch
-	SentExecute               // as the COM_STMT_EXECUTE in s.scratch
+	SentText                  // as the text that was composed
+	SentExecute               // as the COM_STMT_EXECUTE that was composed
 )
 
 // sentAs says how a filled statement was sent, as far as it can be sent again.

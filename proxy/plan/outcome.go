@@ -7,11 +7,11 @@ type Outcome struct {
 	First    uint64 // the first id of the block that the statement got
 }
 
-// verdict is what the client is to see.
-type verdict struct {
+// Verdict is what the client is to see.
+type Verdict struct {
 	InsertID uint64
-	// lastID is what LAST_INSERT_ID() has to give afterwards, actual what the
-	// backend's gives; neither is known when unknown is set.
+	// LastID is what LAST_INSERT_ID() has to give afterwards, Actual what the
+	// backend's gives; neither is known when Unknown is set.
 	LastID, Actual uint64
 	Unknown        bool
 }
@@ -35,29 +35,29 @@ func (p *Fill) NeedsProbe(o Outcome) bool {
 // Settle decides what the client sees of a statement that succeeded, equal to
 // what a native AUTO_INCREMENT gives (docs/insert-ids.md). inserted is the first
 // id of the block that is in the table, 0 for none; it is only looked at where
-// needsProbe asked for it. old is LAST_INSERT_ID() before the statement.
-func (p *Fill) Settle(o Outcome, inserted, old uint64) verdict {
+// NeedsProbe asked for it. old is LAST_INSERT_ID() before the statement.
+func (p *Fill) Settle(o Outcome, inserted, old uint64) Verdict {
 	actual := old
 	if (p.Wrap || p.Appends) && o.Reported != 0 {
 		actual = o.Reported
 	}
 	if p.Open == 0 && o.Affected == 1 && !p.FromQuery && (o.Reported == 0 || p.Prepared && o.Reported == uint64(p.Explicit)) {
-		return verdict{InsertID: p.ToldExplicit(), LastID: old, Actual: actual}
+		return Verdict{InsertID: p.ToldExplicit(), LastID: old, Actual: actual}
 	}
 	if !p.NeedsProbe(o) {
 		inserted = p.inserted(o)
 	}
 	switch {
 	case inserted != 0:
-		return verdict{InsertID: inserted, LastID: inserted, Actual: actual}
+		return Verdict{InsertID: inserted, LastID: inserted, Actual: actual}
 	case !p.Wrap && !p.Appends:
-		return verdict{InsertID: o.Reported, Unknown: true}
+		return Verdict{InsertID: o.Reported, Unknown: true}
 	case p.Ignore && !p.Upsert && o.Affected > 0 && p.HasExplicit:
-		return verdict{InsertID: p.ToldExplicit(), LastID: old, Actual: actual}
+		return Verdict{InsertID: p.ToldExplicit(), LastID: old, Actual: actual}
 	case p.Upsert && p.changed(o) && !p.FromQuery:
-		return verdict{InsertID: o.Reported, LastID: old, Actual: actual}
+		return Verdict{InsertID: o.Reported, LastID: old, Actual: actual}
 	}
-	return verdict{LastID: old, Actual: actual}
+	return Verdict{LastID: old, Actual: actual}
 }
 
 // HidesUpdated reports whether a row that was there was changed, and the packet does not tell which: on a column without

@@ -31,7 +31,7 @@ func (p *Fill) OwnReach() int64 { return max(p.Reach, OwnReach+int64(p.Rows)) }
 
 // ClearOf gives the first id, from one on, of n that follow each other and none of
 // which is the statement's own: above all of those, if they are near and one of them
-// stands before an open row. Which ones a query gives is not known: see takesAmong.
+// stands before an open row. Which ones a query gives is not known: see TakesAmong.
 func (p *Fill) ClearOf(first, n int64) int64 {
 	most := p.Binding.Max // a larger id fails, or is stored as this one
 	lowest, highest := min(p.Lowest, most), min(p.Highest, most)

@@ -35,7 +35,7 @@ const LastWordsLimit = time.Second
 
 // Await waits for the next command, however long, and gives the length and number
 // of its first packet. Interrupted before a byte of it has come, it gives
-// errInterrupted.
+// ErrInterrupted.
 func (w *Conn) Await() (length int, sequence byte, err error) {
 	w.atRest = true
 	length, sequence, err = w.Header()
@@ -43,7 +43,7 @@ func (w *Conn) Await() (length int, sequence byte, err error) {
 	return length, sequence, err
 }
 
-// Halt ends what another goroutine reads or writes, with errInterrupted, and what
+// Halt ends what another goroutine reads or writes, with ErrInterrupted, and what
 // it begins to from now on.
 func (w *Conn) Halt() {
 	w.Halted.Store(true)

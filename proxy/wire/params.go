@@ -9,11 +9,11 @@ import (
 
 // Param is one parameter of a COM_STMT_EXECUTE, or one query attribute.
 type Param struct {
-	Type  uint16 // type byte, and unsignedParam
+	Type  uint16 // type byte, and UnsignedParam
 	Name  []byte // length-encoded, where query attributes are in use
 	Null  bool
 	Long  bool   // its value was sent ahead by COM_STMT_SEND_LONG_DATA
-	Mark  byte   // in a bulk: why there is no value, see indicated
+	Mark  byte   // in a bulk: why there is no value, see Indicated
 	Value []byte // as it stands in the packet, length included
 	Ahead []byte // that which was sent ahead, where seqgate keeps it
 }
