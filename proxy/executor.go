@@ -1,10 +1,5 @@
 package proxy
 
-import (
-	"context"
-	"log/slog"
-)
-
 // executor runs a client's statements on one server and answers them. A session has one
 // for its default keyspace, and in front of shards one for each that it works with: all
 // of them answer on the same client's connection. What it is made of, each part knowing those before it: relayer,
@@ -15,11 +10,6 @@ type executor struct{ textRunner }
 type relayer struct {
 	*clientConn
 	*filler
-
-	srv   *Server
-	ctx   context.Context // ends when the server is closed for good
-	log   *slog.Logger
-	trace *tracing // nil: nobody is told
 }
 
 // valueRunner answers NEXT VALUE, NEXTVAL(), LASTVAL() and SETVAL().
@@ -38,6 +28,5 @@ func newExecutor(client *clientConn, server *serverConn) *executor {
 	x := new(executor)
 	x.clientConn, x.filler = client, new(filler)
 	x.filler.serverConn = server
-	x.srv, x.ctx, x.log, x.trace = client.srv, client.ctx, client.log, client.trace
 	return x
 }

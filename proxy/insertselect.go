@@ -288,7 +288,7 @@ const errColumnList = 4002
 // explainQuery has the server read the client's own statement, without running it.
 // It is native that the statement gives no id to a column without a default.
 func (f *queryFiller) explainQuery(q *insertQuery) error {
-	err := f.explain(q)
+	err := f.explainPlan(q)
 	var refused *wire.ServerError
 	if errors.As(err, &refused) && refused.Code() == mysql.ER_NO_DEFAULT_FOR_FIELD {
 		err = nil
@@ -297,7 +297,7 @@ func (f *queryFiller) explainQuery(q *insertQuery) error {
 	return err
 }
 
-func (f *queryFiller) explain(q *insertQuery) error {
+func (f *queryFiller) explainPlan(q *insertQuery) error {
 	text := append([]byte("EXPLAIN "), q.sql...)
 	if !q.prepared {
 		if err := f.Send(slices.Concat([]byte{mysql.COM_QUERY}, []byte(f.NoAttributes()), text)); err != nil {
