@@ -7,9 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -257,21 +255,6 @@ func TestAPIDocs(t *testing.T) {
 	}
 	if len(c.API.Tokens) != 1 || c.API.Tokens[0].Rate != 100 || c.API.Listen != "127.0.0.1:3309" {
 		t.Errorf("docs/api.md configures %+v", c.API)
-	}
-}
-
-// A fault of seqgate's own is told of in the log, and ends the client's connection.
-func TestAPIPanic(t *testing.T) {
-	var out strings.Builder
-	server := httptest.NewServer(app.LoggedPanics(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), slog.New(slog.NewTextHandler(&out, nil))))
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
-	if r, err := server.Client().Get(server.URL + "/x"); err == nil {
-		_ = r.Body.Close()
-		t.Errorf("got an answer: %s", r.Status)
-	}
-	server.Close()
-	if got := out.String(); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, "fault=broken") || !strings.Contains(got, "api_test.go") {
-		t.Errorf("the log says %q", got)
 	}
 }
 

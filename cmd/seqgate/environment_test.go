@@ -1,16 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"io"
-	"log/slog"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/seqgate/seqgate/internal/app"
-	"github.com/seqgate/seqgate/internal/config"
 )
 
 // A wrong call says what is wrong, and what was meant where that is near.
@@ -51,14 +45,5 @@ func TestWrongCalls(t *testing.T) {
 				t.Errorf("code %d, %v, want %d and %q", exitCode(err), err, tt.code, tt.want)
 			}
 		})
-	}
-}
-
-// Durations are as readable in JSON as in the text.
-func TestDurationsInJSON(t *testing.T) {
-	var out bytes.Buffer
-	app.NewLogger(config.Log{Format: "json"}, &slog.LevelVar{}, &out).Info("x", "duration", 1500*time.Millisecond)
-	if !strings.Contains(out.String(), `"duration":"1.5s"`) {
-		t.Errorf("got %s", out.String())
 	}
 }

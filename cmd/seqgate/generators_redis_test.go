@@ -7,7 +7,6 @@ import (
 
 	"github.com/seqgate/seqgate/internal/app"
 	"github.com/seqgate/seqgate/internal/config"
-	"github.com/seqgate/seqgate/internal/ops"
 
 	"github.com/seqgate/seqgate/internal/servertest"
 )
@@ -28,13 +27,5 @@ func TestServeWithoutRedisURL(t *testing.T) {
 	f := &app.VSchemaFile{Path: "vschema.json"}
 	if err := f.Set(v); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("reload: %v, want %q", err, want)
-	}
-}
-
-// A URL of Redis that cannot be read is not told, since it has a password.
-func TestImportRedisURL(t *testing.T) {
-	const url = "redis://app:s3cret@127.0.0.1:63a79/0"
-	if _, err := ops.OpenRedis(t.Context(), url); exitCode(err) != 2 || strings.Contains(err.Error(), "s3c") {
-		t.Errorf("got %v", err)
 	}
 }

@@ -18,8 +18,8 @@ func isOpen(a config.Admin) bool {
 	return host != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
-// WarnOfOpen tells of an admin address that is open.
-func WarnOfOpen(cfg config.Admin, log *slog.Logger) {
+// warnOfOpen tells of an admin address that is open.
+func warnOfOpen(cfg config.Admin, log *slog.Logger) {
 	if isOpen(cfg) {
 		log.Warn("whoever reaches the admin address sees all that seqgate tells there: set admin.password, or listen on loopback", "admin", cfg.Listen)
 	}

@@ -42,10 +42,10 @@ func Serve(ctx context.Context, cfg *config.Config, reload <-chan os.Signal, std
 		return inFile(cfg.VSchemaFile, err)
 	}
 	level := &slog.LevelVar{}
-	limited := loglimit.New(NewLogger(cfg.Log, level, stderr).Handler(), "login ended", "session ended", "table not described", "PROXY header refused")
+	limited := loglimit.New(newLogger(cfg.Log, level, stderr).Handler(), "login ended", "session ended", "table not described", "PROXY header refused")
 	defer limited.Close() // last: what is counted is logged
 	log := slog.New(limited)
-	spans, endTracing, err := OpenTracing(ctx, cfg.Tracing, log)
+	spans, endTracing, err := openTracing(ctx, cfg.Tracing, log)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func serveAdmin(cfg config.Admin, handler http.Handler, shown *certificates, log
 		return nil
 	})
 	log.Info("admin", "addr", l.Addr().String())
-	WarnOfOpen(cfg, log)
+	warnOfOpen(cfg, log)
 	return func() error { return errors.Join(h.Close(), group.Wait()) }, nil
 }
 
@@ -211,8 +211,8 @@ const adminTimeout = 5 * time.Second
 // stop that hangs is not.
 const handBackTimeout = 2 * time.Second
 
-// NewLogger gives the log, whose level may change.
-func NewLogger(cfg config.Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
+// newLogger gives the log, whose level may change.
+func newLogger(cfg config.Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
 	level.Set(cfg.Level)
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationsAsText}
 	if cfg.Format == "json" || cfg.Format == "auto" && !isTerminal(w) {

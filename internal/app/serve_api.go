@@ -45,7 +45,7 @@ func serveAPI(cfg *config.Config, server *proxy.Server, certificates *tls.Config
 	addr := l.Addr().String()
 	wait := max(cfg.Sequences.Timeout, 2*cfg.Sequences.Lease) + time.Second // their own errors tell more than this one
 	a := &apiServer{handler: idapi.New(idapi.Config{Source: server, Tokens: cfg.API.Tokens, MaxN: cfg.API.MaxN, Timeout: wait})}
-	a.http = &http.Server{Handler: LoggedPanics(a.handler, log), ReadHeaderTimeout: apiReadTimeout, ReadTimeout: apiReadTimeout,
+	a.http = &http.Server{Handler: loggedPanics(a.handler, log), ReadHeaderTimeout: apiReadTimeout, ReadTimeout: apiReadTimeout,
 		WriteTimeout: wait + apiWriteSlack, IdleTimeout: time.Minute, MaxHeaderBytes: apiMaxHeader,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)} // of clients that break off in a handshake
 	l = limitListener(l, cfg.API.Connections, a.http)
@@ -62,8 +62,8 @@ func serveAPI(cfg *config.Config, server *proxy.Server, certificates *tls.Config
 	return a, nil
 }
 
-// LoggedPanics tells of a panic in a handler, which would be lost among what clients break off, and ends its connection.
-func LoggedPanics(h http.Handler, log *slog.Logger) http.Handler {
+// loggedPanics tells of a panic in a handler, which would be lost among what clients break off, and ends its connection.
+func loggedPanics(h http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		defer func() {
 			if fault := recover(); fault != nil {

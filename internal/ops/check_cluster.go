@@ -18,7 +18,7 @@ func (c *checker) checkClusters(ctx context.Context) {
 			c.failed(s, err)
 			continue
 		}
-		for _, fault := range ClusterFaults(c.cfg, s, cluster) {
+		for _, fault := range clusterFaults(c.cfg, s, cluster) {
 			if fault.Fails {
 				c.fail(s, "%s", fault.Text)
 			} else {
@@ -28,15 +28,15 @@ func (c *checker) checkClusters(ctx context.Context) {
 	}
 }
 
-// ClusterState is what a server says of a cluster that it belongs to.
-type ClusterState struct {
+// clusterState is what a server says of a cluster that it belongs to.
+type clusterState struct {
 	Galera    bool
 	Increment string // auto_increment_increment, of new sessions
 }
 
-func (s *Server) readCluster(ctx context.Context) (ClusterState, error) {
+func (s *Server) readCluster(ctx context.Context) (clusterState, error) {
 	var name, value string
-	cluster := ClusterState{}
+	cluster := clusterState{}
 	err := s.conn.QueryRowContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'").Scan(&name, &value)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) { // MySQL has no such variable
 		return cluster, err
@@ -52,7 +52,7 @@ type clusterFault struct {
 	Text  string
 }
 
-func ClusterFaults(cfg *config.Config, s *Server, cluster ClusterState) (faults []clusterFault) {
+func clusterFaults(cfg *config.Config, s *Server, cluster clusterState) (faults []clusterFault) {
 	if cluster.Increment != "1" {
 		faults = append(faults, clusterFault{Text: fmt.Sprintf("auto_increment_increment is %s, which Galera and Group Replication set for writers of their own ids: "+
 			"rows that are inserted past seqgate get ids that far apart, and clients that reckon with it expect that of all; set it to 1 where all rows come through seqgate "+

@@ -18,7 +18,7 @@ var importSystems = map[string]func(ctx context.Context, dsn string) (oldSystem,
 	"tinyid":         openTinyid,
 	"auto_increment": openAutoIncrement,
 	"idgo":           openIdgo,
-	"redis":          OpenRedis,
+	"redis":          openRedis,
 }
 
 // oldSystem is one server of a system that gives ids.

@@ -13,7 +13,7 @@ import (
 // oldRedis is a Redis whose INCR and INCRBY gave ids.
 type oldRedis struct{ client *redis.Client }
 
-func OpenRedis(ctx context.Context, url string) (oldSystem, error) {
+func openRedis(ctx context.Context, url string) (oldSystem, error) {
 	options, err := config.ParseRedisURL(url)
 	if err != nil {
 		return nil, Usagef("--from: %w", err)
