@@ -26,6 +26,15 @@ func (f *statementReader) startPlan() {
 	clear(f.asked)
 }
 
+// planned has a part of a plan made, and what it lacks fetched.
+func (f *statementReader) planned(part func() error) error {
+	for f.startPlan(); ; {
+		if again, err := f.fetchMissing(part()); !again {
+			return err
+		}
+	}
+}
+
 // fetchMissing fetches what a plan could not be made without: it is to be made again then. Any other error is given back.
 func (f *statementReader) fetchMissing(err error) (again bool, _ error) {
 	if err == nil { // as nearly always: nothing is allocated
@@ -57,7 +66,7 @@ func (f *statementReader) fetch(m *plan.Missing) (err error) {
 		f.askTable(m.Table)
 		fetched.Anew = true
 	case plan.NeedsTemporary:
-		fetched.Asked = true
+		fetched.Asked = fetched.Asked || !f.isPermanent(m.Table.Schema, m.Table.Table)
 		hidden, err := f.isTemporary(m.Table.Schema, m.Table.Table)
 		if fetched.Temporary == nil {
 			fetched.Temporary = make(map[catalog.TableName]bool)

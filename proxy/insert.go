@@ -13,14 +13,15 @@ import (
 
 // planInsert plans an INSERT or REPLACE.
 func (f *insertPlanner) planInsert(p textPlan, sql []byte, prepared bool) (textPlan, error) {
-	for f.startPlan(); ; {
+	err := f.planned(func() error {
 		in, err := f.planner.Insert(p.effect, sql, prepared)
-		if again, err := f.fetchMissing(err); !again {
+		if err == nil {
 			in.Fill.FoundRows = f.Has(mysql.CLIENT_FOUND_ROWS)
 			p.kind, p.effect, p.fill = in.Kind, in.Effect, in.Fill
-			return p, unread(err, sql)
 		}
-	}
+		return err
+	})
+	return p, unread(err, sql)
 }
 
 func columnFull(b *catalog.Binding, id int64) error {

@@ -32,7 +32,11 @@ const maxBlocks = 4096
 
 // planLoad plans a LOAD DATA or LOAD XML.
 func (x *insertRunner) planLoad(p textPlan, sql []byte) (textPlan, error) {
-	l, err := x.loadInto(sql)
+	var l *plan.Load
+	err := x.planned(func() (err error) {
+		l, err = x.planner.Load(sql)
+		return err
+	})
 	if l == nil || err != nil {
 		return p, err
 	}
@@ -47,15 +51,6 @@ func (x *insertRunner) planLoad(p textPlan, sql []byte) (textPlan, error) {
 		return x.load(&loadPlan{stmt: l.Stmt, file: l.File, fill: plan.Fill{Binding: l.Binding}})
 	}
 	return p, nil
-}
-
-func (f *insertPlanner) loadInto(sql []byte) (*plan.Load, error) {
-	for f.startPlan(); ; {
-		l, err := f.planner.Load(sql)
-		if again, err := f.fetchMissing(err); !again {
-			return l, err
-		}
-	}
 }
 
 // load has the server load the client's file, for which the statement was sent,

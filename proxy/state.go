@@ -80,6 +80,11 @@ func (c *serverState) learnDatabase() bool {
 // temporary. Any further DDL makes it ask anew.
 func (c *serverState) noteTemporary() { c.temporary = make(map[string]bool) }
 
+// isPermanent reports whether it is known that no temporary table hides a table.
+func (c *serverState) isPermanent(schema, table string) bool {
+	return c.temporary[catalog.Quote(schema)+"."+catalog.Quote(table)]
+}
+
 // isTemporary reports whether the session's own temporary table hides a table.
 // That it does is asked each time: a stored function or a trigger may drop it
 // within any statement. One that such a statement makes gets ids like the table
@@ -88,10 +93,10 @@ func (c *serverState) isTemporary(schema, table string) (bool, error) {
 	if c.temporary == nil {
 		return false, nil
 	}
-	name := catalog.Quote(schema) + "." + catalog.Quote(table)
-	if c.temporary[name] {
+	if c.isPermanent(schema, table) {
 		return false, nil
 	}
+	name := catalog.Quote(schema) + "." + catalog.Quote(table)
 	row, err := c.QueryRow("SHOW CREATE TABLE "+name, 2)
 	var refused *wire.ServerError
 	if err != nil && !errors.As(err, &refused) {
