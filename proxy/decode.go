@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -41,7 +42,7 @@ func (x *valueRunner) planPrepareDecode(sql []byte) (*statement, error) {
 	if err != nil {
 		return nil, errDecodeForm
 	}
-	return &statement{next: &nextPlan{decode: true, key: stmt.ID, keyParam: stmt.IDParam}}, nil
+	return &statement{next: &plan.NextValues{Decode: true, Key: stmt.ID, KeyParam: stmt.IDParam}}, nil
 }
 
 // answerDecode answers an execution, in the binary protocol.
@@ -58,7 +59,7 @@ func (x *valueRunner) answerDecode(id string) error {
 		}
 		packets = append(packets, packet)
 	}
-	return x.replyPackets(x.preparedColumns(&nextPlan{decode: true}), packets)
+	return x.replyPackets(x.preparedColumns(&plan.NextValues{Decode: true}), packets)
 }
 
 // appendBinaryRow appends a row without NULLs as the binary protocol has it ("Binary Protocol Resultset Row" of the MySQL

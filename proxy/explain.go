@@ -168,31 +168,31 @@ func (e *explanation) ids(p *plan.Fill) {
 }
 
 // next adds what a query of a sequence's value takes.
-func (e *explanation) next(n *nextPlan) {
+func (e *explanation) next(n *plan.NextValues) {
 	e.add("plan", "next value")
-	e.add("sequence", "%s", n.name)
+	e.add("sequence", "%s", n.Name)
 	switch {
-	case n.call == parser.LastValue:
+	case n.Call == parser.LastValue:
 		e.add("ids", "0; it is the session's latest value")
-	case n.call == parser.SetValue:
-		e.add("ids", "0; the next value becomes %d at least", n.next)
-	case n.param:
+	case n.Call == parser.SetValue:
+		e.add("ids", "0; the next value becomes %d at least", n.Next)
+	case n.CountParam:
 		e.add("ids", "as many as its parameter says")
 	default:
-		e.add("ids", "%d", n.count)
+		e.add("ids", "%d", n.Count)
 	}
 }
 
 // explainNext shows a query of a sequence's value, and why it would be refused.
-func (x *textRunner) explainNext(n *nextPlan) (e explanation, err error) {
-	if n.decode {
+func (x *textRunner) explainNext(n *plan.NextValues) (e explanation, err error) {
+	if n.Decode {
 		e.add("plan", "command")
 		e.add("command", "SELECT SEQGATE_DECODE")
 		return e, nil
 	}
-	if n.call == parser.NextValue {
+	if n.Call == parser.NextValue {
 		if err = x.checkCount(n); err == nil {
-			err = x.mayTake(n.name)
+			err = x.mayTake(n.Name)
 		}
 	}
 	if err != nil {
@@ -211,27 +211,26 @@ func appendNamedID(dst []byte, n int, wrap bool) []byte {
 }
 
 // explainCalls shows a statement with calls such as NEXTVAL(s).
-func (x *textRunner) explainCalls(p *callPlan, sql []byte, err error) (e explanation, _ error) {
+func (x *textRunner) explainCalls(p *plan.Calls, sql []byte, err error) (e explanation, _ error) {
 	if err != nil {
 		return e, e.refusal(err)
 	}
-	if p.stmt.Alone {
-		next := p.alone()
-		return x.explainNext(&next)
+	if p.Whole {
+		return x.explainNext(&p.Next)
 	}
 	if err := x.explainValues(&e, p, sql); err != nil {
 		return nil, e.refusal(err)
 	}
 	const stand = 1 << 62 // in for the first value: a number that no text has
-	edited := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
-		if !p.known[i] {
+	edited := p.Stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
+		if !p.Known[i] {
 			return dst, false
 		}
 		return number{n: int64(stand + i)}.append(dst, typed), true
 	})
 	rest, err := x.explain(edited)
 	for _, row := range rest {
-		for i := range p.stmt.Calls {
+		for i := range p.Stmt.Calls {
 			row[1] = strings.ReplaceAll(row[1], strconv.Itoa(stand+i), fmt.Sprintf(":value%d", i+1))
 		}
 	}
@@ -239,19 +238,19 @@ func (x *textRunner) explainCalls(p *callPlan, sql []byte, err error) (e explana
 }
 
 // explainValues adds the calls whose values seqgate puts in their places. The error says why they would be refused.
-func (x *textRunner) explainValues(e *explanation, p *callPlan, sql []byte) error {
-	for i, c := range p.stmt.Calls {
-		if !p.known[i] {
+func (x *textRunner) explainValues(e *explanation, p *plan.Calls, sql []byte) error {
+	for i, c := range p.Stmt.Calls {
+		if !p.Known[i] {
 			continue
 		}
 		if c.Kind == parser.NextValue {
-			if err := x.mayTake(p.names[i]); err != nil {
+			if err := x.mayTake(p.Names[i]); err != nil {
 				return err
 			}
 		}
 		says := string(sql[c.Start:c.End])
 		if c.Sequence.Name != "" {
-			says += " of " + p.names[i].String()
+			says += " of " + p.Names[i].String()
 		}
 		e.add(fmt.Sprintf(":value%d", i+1), "%s", says)
 	}

@@ -24,6 +24,7 @@ func (f *statementReader) startPlan() {
 	f.planner.Session = plan.Session{State: &f.State, MariaDB: f.MariaDB, Temporary: f.temporary != nil, QueryNames: f.srv.queryNames}
 	f.planner.Tables, f.planner.Fetched = knownTables{f}, plan.Fetched{}
 	clear(f.asked)
+	clear(f.sources)
 }
 
 // planned has a part of a plan made, and what it lacks fetched.
@@ -78,6 +79,8 @@ func (f *statementReader) fetch(m *plan.Missing) (err error) {
 	case plan.NeedsDuality:
 		fetched.Duality, err = f.dualityUpdates()
 		fetched.HasDuality = true
+	case plan.NeedsSource, plan.NeedsCallSource:
+		f.askSource(m.Table, m.Fact == plan.NeedsCallSource)
 	case plan.NeedsCharset:
 		fetched.Charset, err = f.DatabaseCharset()
 		fetched.HasCharset = true
@@ -99,6 +102,20 @@ func (f *statementReader) askTable(name catalog.TableName) {
 	f.asked[name] = t
 }
 
+// sourceKey is a name that is written as a sequence's, in a call or in SELECT NEXT VALUE.
+type sourceKey struct {
+	catalog.TableName
+	call bool
+}
+
+// askSource asks what a name stands for. It asks nothing in the client's session.
+func (f *statementReader) askSource(name catalog.TableName, call bool) {
+	if f.sources == nil {
+		f.sources = make(map[sourceKey]catalog.Source)
+	}
+	f.sources[sourceKey{name, call}] = f.srv.catalog.Source(f.ctx, f.keyspace, name.Schema, name.Table, call)
+}
+
 // knownTables is what plans go by of tables.
 type knownTables struct{ f *statementReader }
 
@@ -118,6 +135,15 @@ func (k knownTables) Known(schema, table string) (plan.Table, bool) {
 		return plan.Table{}, false
 	}
 	return f.fills(owner, e), true
+}
+
+func (k knownTables) Source(schema, name string, call bool) (catalog.Source, bool) {
+	if len(k.f.sources) > 0 {
+		if s, ok := k.f.sources[sourceKey{catalog.TableName{Schema: schema, Table: name}, call}]; ok {
+			return s, true
+		}
+	}
+	return k.f.srv.catalog.KnownSource(k.f.keyspace, schema, name, call)
 }
 
 // fills tells what is to be filled in a table of this session.

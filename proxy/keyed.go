@@ -8,6 +8,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
@@ -80,22 +81,22 @@ func (f *idTaker) nextEach(b *catalog.Binding, keys [][]byte) ([]int64, error) {
 }
 
 // nextOfKey answers a SELECT NEXT VALUE ... FOR KEY.
-func (x *valueRunner) nextOfKey(n nextPlan) (sequence.Range, error) {
-	if g := x.srv.generator(n.name); g != nil {
+func (x *valueRunner) nextOfKey(n plan.NextValues) (sequence.Range, error) {
+	if g := x.srv.generator(n.Name); g != nil {
 		return sequence.Range{}, refuseGenerator(g, "a value of a key", "leave FOR KEY out")
 	}
-	seq, err := x.keyed(n.name)
+	seq, err := x.keyed(n.Name)
 	switch {
 	case err != nil:
 		return sequence.Range{}, err
 	case x.peer:
-		got, err := seq.Local(x.ctx, []keyed.Want{{Key: []byte(n.key), N: n.count}})
+		got, err := seq.Local(x.ctx, []keyed.Want{{Key: []byte(n.Key), N: n.Count}})
 		if err != nil {
 			return sequence.Range{}, err
 		}
 		return got[0], nil
 	}
-	return seq.Next(x.spanContext(), []byte(n.key), n.count)
+	return seq.Next(x.spanContext(), []byte(n.Key), n.Count)
 }
 
 func (f *idTaker) keyed(name sequence.Name) (*keyed.Sequence, error) {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -34,20 +35,20 @@ func (x *valueRunner) lastValue(name sequence.Name) number {
 }
 
 // callNumber gives what a call gives that takes no value.
-func (x *valueRunner) callNumber(n *nextPlan) (number, error) {
-	if n.call == parser.LastValue {
-		return x.lastValue(n.name), nil
+func (x *valueRunner) callNumber(n *plan.NextValues) (number, error) {
+	if n.Call == parser.LastValue {
+		return x.lastValue(n.Name), nil
 	}
-	if g := x.srv.generator(n.name); g != nil {
+	if g := x.srv.generator(n.Name); g != nil {
 		return number{}, refuseGenerator(g, "SETVAL", "its ids follow the clock, or another system's counter, which is moved there")
 	}
-	if err := x.maySet(n.name); err != nil {
+	if err := x.maySet(n.Name); err != nil {
 		return number{}, err
 	}
-	seq, err := x.srv.cfg.Sequences.Get(n.name)
+	seq, err := x.srv.cfg.Sequences.Get(n.Name)
 	if err != nil {
 		return number{}, err
 	}
-	moved, err := seq.SetNext(x.ctx, n.next)
-	return number{n: n.value, null: !moved}, err
+	moved, err := seq.SetNext(x.ctx, n.Next)
+	return number{n: n.Value, null: !moved}, err
 }

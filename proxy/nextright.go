@@ -14,6 +14,7 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
 )
@@ -28,14 +29,14 @@ var takingRights = []string{"insert", "update", "references"}
 
 // checkCount refuses a number of values that no client needs at once: they are taken from all. Seqgates ask each other for
 // as many as an INSERT has rows.
-func (x *valueRunner) checkCount(n *nextPlan) error {
+func (x *valueRunner) checkCount(n *plan.NextValues) error {
 	most := x.srv.settings().MaxValues
-	if n.count <= most || x.provenPeer && n.keyed {
+	if n.Count <= most || x.provenPeer && n.Keyed {
 		return nil
 	}
 	return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, fmt.Sprintf(
 		"cannot give %d values of sequence %s at once: ask for up to %d, several times, or raise sequences.max_n of seqgate's configuration",
-		n.count, n.name, most))
+		n.Count, n.Name, most))
 }
 
 // mayTake asks the server, once for each sequence of a session's connection, whether the client's account may use the sequence's table. With

@@ -14,65 +14,27 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// nextPlan is a SELECT NEXT VALUE, or a SELECT of one call as NEXTVAL(s), that
-// seqgate answers; or the SELECT SEQGATE_DECODE(id) of a prepared statement, where the
-// key is the id.
-type nextPlan struct {
-	name  sequence.Name
-	count int64 // values asked for
-	param bool  // ... by a parameter of the execution
-	rows  bool  // each value is a row; else there is one row, of the first
-
-	call        parser.CallKind
-	label       string // of the column; "" for Vitess's form
-	value, next int64  // of SETVAL
-
-	decode   bool
-	keyed    bool
-	key      string
-	keyParam bool // the key is a parameter of the execution
-}
-
-// planNext judges a SELECT NEXT [n] VALUE[S] FROM|FOR s. A sequence of the
-// server's own (MariaDB) stays the server's.
+// planNext plans a SELECT NEXT [n] VALUE[S] FROM|FOR s.
 func (x *valueRunner) planNext(p textPlan, sql []byte) (textPlan, error) {
-	mode, err := x.Readable(sql)
-	if err != nil {
-		return p, err
+	ours := false
+	err := x.planned(func() (err error) {
+		p.next, ours, err = x.planner.Next(sql)
+		return err
+	})
+	if ours && err == nil {
+		p.kind, p.effect = plan.Next, 0
 	}
-	stmt, syntax := parser.ParseNext(sql, mode)
-	if syntax != nil && stmt.Sequence == "" {
-		return p, syntax
-	}
-	schema := stmt.Schema
-	if schema == "" && !x.learnDatabase() || stmt.HasKey {
-		if err := x.Know(); err != nil {
-			return p, err
-		}
-	}
-	if schema == "" {
-		schema = x.State.Database
-	}
-	name, own, err := x.srv.catalog.Sequence(x.ctx, x.keyspace, schema, stmt.Sequence)
-	if err != nil || own {
-		return p, err
-	}
-	if syntax != nil {
-		return p, syntax
-	}
-	p.kind, p.effect = plan.Next, 0
-	p.next = nextPlan{name: name, count: stmt.N, param: stmt.Param, keyed: stmt.HasKey, key: stmt.Key, keyParam: stmt.KeyParam}
-	return p, nil
+	return p, err
 }
 
 // answerNext takes values and answers with the first of them: one row of one
 // column, as Vitess does. binary says that a prepared statement asked.
-func (x *valueRunner) answerNext(n nextPlan, binary bool) error {
-	if n.decode {
-		return x.answerDecode(n.key)
+func (x *valueRunner) answerNext(n plan.NextValues, binary bool) error {
+	if n.Decode {
+		return x.answerDecode(n.Key)
 	}
 	x.noteKind(meter.Next)
-	if n.call != parser.NextValue {
+	if n.Call != parser.NextValue {
 		v, err := x.callNumber(&n)
 		if err != nil {
 			return err
@@ -86,40 +48,40 @@ func (x *valueRunner) answerNext(n nextPlan, binary bool) error {
 	if err != nil {
 		return err
 	}
-	x.noteValue(n.name, ids.Last())
+	x.noteValue(n.Name, ids.Last())
 	rows := int64(1)
-	if n.rows {
+	if n.Rows {
 		rows = ids.N
 	}
 	return x.replyNumbers(&n, number{n: ids.First}, rows, binary)
 }
 
-func (x *valueRunner) nextValues(n nextPlan) (sequence.Range, error) {
-	if err := x.mayTake(n.name); err != nil {
+func (x *valueRunner) nextValues(n plan.NextValues) (sequence.Range, error) {
+	if err := x.mayTake(n.Name); err != nil {
 		return sequence.Range{}, err
 	}
-	if n.keyed {
+	if n.Keyed {
 		return x.nextOfKey(n)
 	}
-	if g := x.srv.generator(n.name); g != nil && g.Segments == nil {
-		return x.nextGenerated(g, n.count)
+	if g := x.srv.generator(n.Name); g != nil && g.Segments == nil {
+		return x.nextGenerated(g, n.Count)
 	}
-	seq, err := x.srv.cfg.Sequences.Get(n.name)
+	seq, err := x.srv.cfg.Sequences.Get(n.Name)
 	if err != nil {
 		return sequence.Range{}, err
 	}
-	ids, err := seq.Next(x.spanContext(), n.count)
+	ids, err := seq.Next(x.spanContext(), n.Count)
 	if errors.Is(err, sequence.ErrNoTable) || errors.Is(err, sequence.ErrNotSequence) {
-		x.srv.catalog.Doubt(x.keyspace, n.name)
+		x.srv.catalog.Doubt(x.keyspace, n.Name)
 	}
-	x.srv.discard(n.name, err)
+	x.srv.discard(n.Name, err)
 	x.noteIDs(ids.N)
 	return ids, err
 }
 
 // replyNumbers sends a result of one column: in the first row the number, in each
 // further one the next.
-func (x *valueRunner) replyNumbers(n *nextPlan, v number, rows int64, binaryRow bool) error {
+func (x *valueRunner) replyNumbers(n *plan.NextValues, v number, rows int64, binaryRow bool) error {
 	const chunk = wire.SmallBuffer - 64 // with room for a row
 	count := []byte{1}
 	if x.Capabilities&wire.CountsTell != 0 {
@@ -162,11 +124,11 @@ func valueRow(v number, binaryRow bool) []byte {
 
 // appendResultColumn gives the definition of the column of an answer: as Vitess
 // gives it, or as MariaDB gives that of NEXTVAL(s), which may be NULL.
-func (x *valueRunner) appendResultColumn(n *nextPlan) []byte {
-	if n.label == "" {
+func (x *valueRunner) appendResultColumn(n *plan.NextValues) []byte {
+	if n.Label == "" {
 		return x.appendColumn(nil, "nextval", mysql.NOT_NULL_FLAG)
 	}
-	return x.appendColumn(nil, n.label, 0)
+	return x.appendColumn(nil, n.Label, 0)
 }
 
 // localStatements is where ids of statements begin that seqgate answers by
@@ -180,7 +142,7 @@ func (x *valueRunner) answerPrepareNext(st *statement) error {
 	}
 	x.localID++
 	st.id = localStatements + x.localID
-	st.params = st.next.params()
+	st.params = st.next.Params()
 	x.remember(st)
 	x.notePrepared(st.id)
 	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, x.toldID(st.id))
@@ -207,8 +169,8 @@ func (x *valueRunner) answerPrepareNext(st *statement) error {
 }
 
 // preparedColumns gives the definitions of the columns of a prepared statement's result.
-func (x *valueRunner) preparedColumns(n *nextPlan) (columns [][]byte) {
-	if !n.decode {
+func (x *valueRunner) preparedColumns(n *plan.NextValues) (columns [][]byte) {
+	if !n.Decode {
 		return [][]byte{x.appendResultColumn(n)}
 	}
 	for _, column := range decodeColumns() {
@@ -217,43 +179,33 @@ func (x *valueRunner) preparedColumns(n *nextPlan) (columns [][]byte) {
 	return columns
 }
 
-// params counts the parameters of an execution.
-func (n *nextPlan) params() (count int) {
-	for _, isParam := range []bool{n.param, n.keyParam} {
-		if isParam {
-			count++
-		}
-	}
-	return count
-}
-
 // readNext reads what an execution asks for: how many values, and of which key.
 func (x *valueRunner) readNext(st *statement, payload []byte) error {
 	n := st.next
-	if n.params() == 0 {
+	if n.Params() == 0 {
 		return nil
 	}
 	params, err := x.readExecute(st, payload)
 	if err != nil {
 		return err
 	}
-	if n.param {
+	if n.CountParam {
 		v := slotOf(&params[0], x.State.Mode, false)
 		if !v.HasValue || v.Value < 1 {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
-				"the number of values asked of sequence "+n.name.String()+" must be an integer of 1 or more")
+				"the number of values asked of sequence "+n.Name.String()+" must be an integer of 1 or more")
 		}
-		n.count = v.Value
+		n.Count = v.Value
 	}
-	if n.keyParam {
+	if n.KeyParam {
 		k := x.keyOf(&params[st.params-1]) // query attributes may follow
-		if k.State != parser.Explicit && n.decode {
+		if k.State != parser.Explicit && n.Decode {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "SEQGATE_DECODE: bind an integer or a string")
 		}
 		if k.State != parser.Explicit {
-			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "the key of sequence "+n.name.String()+" must be an integer or a string")
+			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "the key of sequence "+n.Name.String()+" must be an integer or a string")
 		}
-		n.key = k.Text
+		n.Key = k.Text
 	}
 	return nil
 }
@@ -267,32 +219,32 @@ func (x *valueRunner) takeFrom(taken map[sequence.Name]sequence.Range, name sequ
 
 // callValues makes the calls of a statement, in order of appearance. The values of
 // one sequence are one block, unless the statement also moves sequences.
-func (x *valueRunner) callValues(p *callPlan) ([]number, error) {
+func (x *valueRunner) callValues(p *plan.Calls) ([]number, error) {
 	wanted := make(map[sequence.Name]int64)
 	moves := false
-	for i, c := range p.stmt.Calls {
-		if p.known[i] && c.Kind == parser.NextValue {
-			wanted[p.names[i]]++
+	for i, c := range p.Stmt.Calls {
+		if p.Known[i] && c.Kind == parser.NextValue {
+			wanted[p.Names[i]]++
 		}
-		moves = moves || p.known[i] && c.Kind == parser.SetValue
+		moves = moves || p.Known[i] && c.Kind == parser.SetValue
 	}
-	values := make([]number, len(p.stmt.Calls))
+	values := make([]number, len(p.Stmt.Calls))
 	taken := make(map[sequence.Name]sequence.Range)
-	for i, c := range p.stmt.Calls {
-		if !p.known[i] {
+	for i, c := range p.Stmt.Calls {
+		if !p.Known[i] {
 			continue
 		}
-		name := p.names[i]
+		name := p.Names[i]
 		var err error
 		switch block := taken[name]; {
 		case c.Kind != parser.NextValue:
-			values[i], err = x.callNumber(&nextPlan{name: name, call: c.Kind, value: c.Value, next: c.Next})
+			values[i], err = x.callNumber(&plan.NextValues{Name: name, Call: c.Kind, Value: c.Value, Next: c.Next})
 		case block.N == 0:
 			n := wanted[name]
 			if g := x.srv.generator(name); moves || g != nil && g.Snowflake != nil {
 				n = 1
 			}
-			if block, err = x.nextValues(nextPlan{name: name, count: n}); err == nil {
+			if block, err = x.nextValues(plan.NextValues{Name: name, Count: n}); err == nil {
 				values[i] = x.takeFrom(taken, name, block)
 			}
 		default:

@@ -2,89 +2,19 @@ package proxy
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"strconv"
-	"strings"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
-	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
-// callPlan is a statement with calls of sequences, as NEXTVAL(s), that seqgate
-// answers, by putting values in their places.
-type callPlan struct {
-	stmt  parser.CallStmt
-	names []sequence.Name // of each call; the zero Name for LASTVAL()
-	known []bool          // of each call: others are the server's
-}
-
-// planCalls finds the calls of a text that seqgate answers; nil when there are
-// none. A call where a value would not be what it gives is refused.
-func (x *textRunner) planCalls(sql []byte) (*callPlan, error) {
-	mode, err := x.Readable(sql)
-	if err != nil {
-		return nil, err
-	}
-	if parser.Sniff(sql) == parser.Next {
-		var syntax *parser.SyntaxError
-		if _, err := parser.ParseNext(sql, mode); !errors.As(err, &syntax) {
-			return nil, nil // it is planNext's
-		}
-	}
-	p := &callPlan{stmt: parser.FindCalls(sql, mode)}
-	p.names, p.known = make([]sequence.Name, len(p.stmt.Calls)), make([]bool, len(p.stmt.Calls))
-	ours := false
-	for i := range p.stmt.Calls {
-		if p.names[i], p.known[i], err = x.resolveCall(&p.stmt.Calls[i]); err != nil {
-			return nil, err
-		}
-		// LASTVAL() may be a function of the client's own.
-		named := p.stmt.Calls[i].Sequence.Name != ""
-		ours = ours || p.known[i] && (named || len(x.values.of) > 0)
-	}
-	if !ours {
-		return nil, nil
-	}
-	return p, nil
-}
-
-// resolveCall finds the sequence of a call. It is not known when the call is the
-// server's: of a sequence of its own, of a function or column, or of nothing.
-func (x *textRunner) resolveCall(c *parser.ValueCall) (name sequence.Name, known bool, err error) {
-	if c.Sequence.Name == "" {
-		return name, true, nil
-	}
-	schema := c.Sequence.Schema
-	if schema == "" && !x.learnDatabase() {
-		if err := x.Know(); err != nil {
-			return name, false, err
-		}
-	}
-	if schema == "" {
-		schema = x.State.Database
-	}
-	name, known, err = x.srv.catalog.KnownSequence(x.ctx, x.keyspace, schema, c.Sequence.Name)
-	switch {
-	case err != nil || !known:
-		return name, false, err
-	case c.Fault == "" || c.Kind == parser.LastValue && !c.Dotted:
-		return name, true, nil
-	case c.Dotted:
-		return name, false, nil // a column of a table or an alias, or the server's error
-	}
-	return name, false, refuseCall(c.Fault, name)
-}
-
-// refuseCall refuses a call in a place where one value would stand for several.
-func refuseCall(fault string, name sequence.Name) error {
-	instead := fmt.Sprintf("take the values first (SELECT NEXT n VALUES FROM %s), and write them as literals", name.Table)
-	if strings.HasPrefix(fault, "SETVAL") {
-		instead = "run SELECT SETVAL alone with literals, or seqgate seq set"
-	}
-	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf("seqgate does not yet support %s (sequence '%s'); %s", fault, name, instead))
+// planCalls finds the calls of a text that seqgate answers; nil when there are none.
+func (x *textRunner) planCalls(sql []byte) (c *plan.Calls, err error) {
+	err = x.planned(func() (err error) {
+		c, err = x.planner.Calls(sql, len(x.values.of) > 0)
+		return err
+	})
+	return c, err
 }
 
 // queryCalls deals with a text of one statement that may have calls. It reports
@@ -94,7 +24,9 @@ func (x *textRunner) queryCalls(payload []byte, begin, size int) (done bool, err
 	if err == nil && p == nil {
 		return false, nil
 	}
-	payload = bytes.Clone(payload)
+	if err == nil && !p.Whole { // whose text is not needed any more
+		payload = bytes.Clone(payload)
+	}
 	x.front.Skip(size)
 	if err != nil {
 		return true, err
@@ -104,36 +36,26 @@ func (x *textRunner) queryCalls(payload []byte, begin, size int) (done bool, err
 
 // runCalls answers a statement with calls, or has the server run it with values in
 // their places.
-func (x *textRunner) runCalls(p *callPlan, attributes, sql []byte) error {
-	if p.stmt.Alone {
-		next := p.alone()
-		if next.params() > 0 {
+func (x *textRunner) runCalls(p *plan.Calls, attributes, sql []byte) error {
+	if p.Whole {
+		x.left, x.failedBy = nil, nil // of the statement before
+		if p.Next.Params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
 		}
-		return x.answerNext(next, false)
+		return x.answerNext(p.Next, false)
 	}
 	values, err := x.callValues(p)
 	if err != nil {
 		return err
 	}
-	edited := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
-		if !p.known[i] {
+	edited := p.Stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
+		if !p.Known[i] {
 			return dst, false // the server's
 		}
 		return values[i].append(dst, typed), true
 	})
 	x.out.part = edited
 	return x.queryPlain(attributes, edited)
-}
-
-// alone gives the plan of a SELECT of one call alone, which needs no server.
-func (p *callPlan) alone() nextPlan {
-	c := &p.stmt.Calls[0]
-	n := nextPlan{name: p.names[0], count: 1, call: c.Kind, label: p.stmt.Label, value: c.Value, next: c.Next}
-	if p.stmt.HasCount {
-		n.rows, n.count, n.param = true, p.stmt.Count, p.stmt.CountParam
-	}
-	return n
 }
 
 // number is a BIGINT or NULL.
@@ -169,13 +91,13 @@ func (x *textRunner) planPrepareCalls(sql []byte) (st *statement, filled []byte,
 	if p == nil || err != nil {
 		return nil, nil, err
 	}
-	if p.stmt.Alone {
-		next := p.alone()
+	if p.Whole {
+		next := p.Next
 		return &statement{next: &next}, nil, nil
 	}
-	text := p.stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
+	text := p.Stmt.AppendReplaced(nil, sql, func(dst []byte, i int, typed bool) ([]byte, bool) {
 		switch {
-		case !p.known[i]:
+		case !p.Known[i]:
 			return dst, false // the server's
 		case typed:
 			return append(dst, bigintOpen+"?"+bigintClose...), true

@@ -14,7 +14,7 @@ import (
 
 // preparedCalls are the calls of a prepared statement.
 type preparedCalls struct {
-	plan *callPlan
+	plan *plan.Calls
 	text []byte // the statement with a parameter for each call
 }
 
@@ -33,9 +33,9 @@ func refuseCallsIn(st *statement) error {
 // own gives the indexes of seqgate's parameters among all, in order.
 func (c *preparedCalls) own() []int {
 	var own []int
-	for i := range c.plan.stmt.Calls {
-		if c.plan.known[i] {
-			own = append(own, c.plan.stmt.Calls[i].Params+len(own))
+	for i := range c.plan.Stmt.Calls {
+		if c.plan.Known[i] {
+			own = append(own, c.plan.Stmt.Calls[i].Params+len(own))
 		}
 	}
 	return own
@@ -45,11 +45,11 @@ func (c *preparedCalls) own() []int {
 func (c *preparedCalls) withValues(params []wire.Param, values []number) []wire.Param {
 	all := make([]wire.Param, 0, len(params)+len(values))
 	taken := 0
-	for i := range c.plan.stmt.Calls {
-		if !c.plan.known[i] {
+	for i := range c.plan.Stmt.Calls {
+		if !c.plan.Known[i] {
 			continue
 		}
-		before := c.plan.stmt.Calls[i].Params
+		before := c.plan.Stmt.Calls[i].Params
 		all = append(all, params[taken:before]...)
 		taken = before
 		p := wire.IDParam(values[i].n)

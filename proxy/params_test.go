@@ -139,15 +139,15 @@ func FuzzTextBegin(f *testing.F) {
 // Query attributes stand behind the parameters, and are none.
 func TestKeyBeforeQueryAttributes(t *testing.T) {
 	s := newSession(new(clientConn), &serverConn{serverState: serverState{Session: backend.Session{Capabilities: uint64(mysql.CLIENT_QUERY_ATTRIBUTES)}}})
-	st := &statement{params: 1, next: &nextPlan{keyed: true, keyParam: true, count: 1}}
+	st := &statement{params: 1, next: &plan.NextValues{Keyed: true, KeyParam: true, Count: 1}}
 	text := func(value, name string) wire.Param {
 		return wire.Param{Type: uint16(mysql.MYSQL_TYPE_VAR_STRING), Name: append([]byte{byte(len(name))}, name...), Value: append([]byte{byte(len(value))}, value...)}
 	}
 	if err := s.readNext(st, wire.AppendExecute(nil, 7, 8, []wire.Param{text("user-42", ""), text("00-4bf92f", "traceparent")}, true)); err != nil {
 		t.Fatal(err)
 	}
-	if st.next.key != "user-42" {
-		t.Errorf("got the key %q, want user-42", st.next.key)
+	if st.next.Key != "user-42" {
+		t.Errorf("got the key %q, want user-42", st.next.Key)
 	}
 }
 

@@ -86,7 +86,7 @@ func (x *textRunner) finish(p *textPlan) (err error) {
 	case plan.Query:
 		err = x.insertFromQuery(p.query, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
 	case plan.Next:
-		if p.next.params() > 0 {
+		if p.next.Params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
 		}
 		return x.answerNext(p.next, false)
@@ -111,7 +111,7 @@ type textPlan struct {
 	database string // the default one when it has succeeded; "" for no change, or one that is not known
 	fill     plan.Fill
 	query    *insertQuery
-	next     nextPlan
+	next     plan.NextValues
 	// run runs a plan.Command, with what stands before the text of a COM_QUERY, and answers the client.
 	run        func(attributes []byte) error
 	what       string // such a command does, in a word or two

@@ -14,7 +14,8 @@ type statementReader struct {
 
 	planner plan.Planner // its Stmt and Slots are of the INSERT under way
 	asked   map[catalog.TableName]askedTable
-	scratch []byte // the command to the server, reused
+	sources map[sourceKey]catalog.Source // that were asked for, for the statement that is being planned
+	scratch []byte                       // the command to the server, reused
 }
 
 // packetBuffer gives the buffer for a command to the server, with room for a header.

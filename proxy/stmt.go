@@ -22,8 +22,8 @@ type statement struct {
 
 	columns int // of its result, as the server tells at PREPARE
 
-	next  *nextPlan      // answered from a sequence: the backend has no such statement
-	calls *preparedCalls // has values of sequences among its parameters
+	next  *plan.NextValues // answered from a sequence: the backend has no such statement
+	calls *preparedCalls   // has values of sequences among its parameters
 
 	writes        bool // INSERT or REPLACE, into:
 	schema, table string
@@ -279,7 +279,7 @@ func (x *executor) prepareQuietly(text []byte) (*statement, error) {
 		return nil, err
 	}
 	if st.next != nil {
-		st.params = st.next.params()
+		st.params = st.next.Params()
 		return st, nil
 	}
 	own := 0 // of its parameters that are seqgate's

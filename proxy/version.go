@@ -24,7 +24,7 @@ func (x *textRunner) planText(sql []byte) (p textPlan, resolved bool, err error)
 
 // planCallsText is planText for a text with calls of sequences, which may stand in
 // version comments themselves.
-func (x *textRunner) planCallsText(sql []byte) (*callPlan, error) {
+func (x *textRunner) planCallsText(sql []byte) (*plan.Calls, error) {
 	p, err := x.planCalls(sql)
 	if p != nil || !parser.HasVersion(sql) {
 		return p, err

@@ -61,12 +61,14 @@ func TestCatalogKnowsSequencesForLonger(t *testing.T) {
 		if !test.known {
 			continue
 		}
-		name, own, err := c.Sequence(t.Context(), k, k.Database, test.name)
-		if err != nil || own || name.Table != test.name {
-			t.Errorf("%s: got %v, %v, %v, want the sequence", test.name, name, own, err)
+		if s, known := c.KnownSource(k, k.Database, test.name, false); !known || s.Err != nil || !s.Ours || s.Name.Table != test.name {
+			t.Errorf("%s: got %v, known %t, want the sequence", test.name, s, known)
 		}
 	}
-	if _, _, err := c.Sequence(t.Context(), k, k.Database, "unknown_seq"); err == nil {
+	if s, known := c.KnownSource(k, k.Database, "unknown_seq", false); known {
+		t.Errorf("a name that is not known: got %v", s)
+	}
+	if s := c.Source(t.Context(), k, k.Database, "unknown_seq", false); s.Err == nil {
 		t.Error("a name that is not known: got no error, want that of asking the server")
 	}
 }

@@ -11,28 +11,66 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// Sequence resolves the name in a SELECT NEXT VALUE. own says that the server
-// answers for it: a sequence of its own, or a table whose column "next" is read
-// under the name "value".
-func (c *Cache) Sequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, own bool, err error) {
-	if keyspace, ok := c.DeclaredSequence(k, schema, table); ok {
-		return c.SequenceName(keyspace, table), false, nil
-	}
-	name = k.SequenceName(schema, table)
-	if schema == "" {
-		return name, true, nil // the server answers 1046
-	}
-	if c.wasSequence(catalogKey{k.String(), schema, table}) {
-		return name, false, nil
+// Source is what a name stands for that is written as a sequence's, or why that cannot be said. It is not Ours where the
+// server answers for it: by a sequence of its own, or what it has else.
+type Source struct {
+	Name sequence.Name
+	Ours bool
+	Err  error
+}
+
+// Source tells it. In SELECT NEXT VALUE all but the server's own sequences is taken for one, or a table whose column "next"
+// is read under the name "value"; in a call, where it may be a column as well, only what has the columns of one.
+func (c *Cache) Source(ctx context.Context, k *Keyspace, schema, table string, call bool) Source {
+	s, known := c.namedSource(k, schema, table, call)
+	if known {
+		return s
 	}
 	e, err := c.Lookup(ctx, k, schema, table)
 	if err != nil {
-		return name, false, err
+		s.Err = err
+		return s
 	}
-	if !e.Table.Exists {
-		return name, false, mysql.NewDefaultError(mysql.ER_NO_SUCH_TABLE, schema, table)
+	return s.of(e, call)
+}
+
+// KnownSource is Source, but asks nobody: it reports false where the server has to be asked.
+func (c *Cache) KnownSource(k *Keyspace, schema, table string, call bool) (Source, bool) {
+	s, known := c.namedSource(k, schema, table, call)
+	if known {
+		return s, true
 	}
-	return name, e.Table.Kind == "SEQUENCE" || e.Table.Column("next") != nil, nil
+	_, e, fresh := c.kept(k, catalogKey{k.String(), schema, table}, false)
+	if !fresh {
+		return s, false
+	}
+	return s.of(e, call), true
+}
+
+// namedSource is KnownSource as far as the table need not be known.
+func (c *Cache) namedSource(k *Keyspace, schema, table string, call bool) (s Source, known bool) {
+	if keyspace, ok := c.DeclaredSequence(k, schema, table); ok {
+		return Source{Name: c.SequenceName(keyspace, table), Ours: true}, true
+	}
+	s.Name = k.SequenceName(schema, table)
+	if schema == "" {
+		return s, true // the server answers 1046
+	}
+	s.Ours = !call && c.wasSequence(catalogKey{k.String(), schema, table})
+	return s, s.Ours
+}
+
+// of is s with what the server says of the table.
+func (s Source) of(e *Entry, call bool) Source {
+	switch {
+	case call:
+		s.Ours = e.Table.LooksLikeSequence()
+	case !e.Table.Exists:
+		s.Err = mysql.NewDefaultError(mysql.ER_NO_SUCH_TABLE, e.Key.Schema, e.Key.Table)
+	default:
+		s.Ours = e.Table.Kind != "SEQUENCE" && e.Table.Column("next") == nil
+	}
+	return s
 }
 
 // wasSequence reports whether a name was that of a sequence table in the last sequenceFresh.
@@ -90,23 +128,6 @@ func (c *Cache) DeclaredSequence(k *Keyspace, schema, table string) (keyspace st
 		}
 	}
 	return found, found != "" && schema == k.Name
-}
-
-// KnownSequence finds a sequence of the vschema's, or a table with the columns of
-// one. A sequence of the server's own (MariaDB) is not known.
-func (c *Cache) KnownSequence(ctx context.Context, k *Keyspace, schema, table string) (name sequence.Name, known bool, err error) {
-	if keyspace, ok := c.DeclaredSequence(k, schema, table); ok {
-		return c.SequenceName(keyspace, table), true, nil
-	}
-	name = k.SequenceName(schema, table)
-	if schema == "" {
-		return name, false, nil // the server answers 1046
-	}
-	e, err := c.Lookup(ctx, k, schema, table)
-	if err != nil {
-		return name, false, err
-	}
-	return name, e.Table.LooksLikeSequence(), nil
 }
 
 func (c *Cache) SequenceName(keyspace, table string) sequence.Name {

@@ -21,6 +21,7 @@ type Planner struct {
 
 	Stmt  parser.InsertStmt
 	Slots []parser.Slot // of a text, what its rows say of the id; empty when they leave it out
+	whole Calls         // the latest that was one query of values, used again
 }
 
 // Session is what is known of the session on its server.
@@ -35,6 +36,9 @@ type Session struct {
 type Tables interface {
 	// Known tells of a table. It reports false where the server has to be asked.
 	Known(schema, table string) (Table, bool)
+	// Source tells what a name stands for that is written as a sequence's: in a call, where it may be a column as well, or
+	// in SELECT NEXT VALUE. It reports false as Known does.
+	Source(schema, name string, call bool) (catalog.Source, bool)
 }
 
 // Table is how the ids of a table are made: by Binding, nil when nothing is to be filled there, or why that cannot be said.
@@ -68,15 +72,17 @@ type Copied struct {
 type Fact uint8
 
 const (
-	NeedsSettings  Fact = iota // of the session: sql_mode, character set, default database
-	NeedsLastID                // LAST_INSERT_ID(), and the settings
-	NeedsDatabase              // the default one alone
-	NeedsTable                 // Missing.Table: how its ids are made
-	NeedsTableAnew             // the same, whatever is known of it
-	NeedsTemporary             // whether Missing.Table is the session's own
-	NeedsVariables             // copies of Missing.Names, those of Missing.Rows, as ids
-	NeedsDuality               // JSON duality views of sequenced tables
-	NeedsCharset               // of files for which LOAD DATA names none
+	NeedsSettings   Fact = iota // of the session: sql_mode, character set, default database
+	NeedsLastID                 // LAST_INSERT_ID(), and the settings
+	NeedsDatabase               // the default one alone
+	NeedsTable                  // Missing.Table: how its ids are made
+	NeedsTableAnew              // the same, whatever is known of it
+	NeedsTemporary              // whether Missing.Table is the session's own
+	NeedsVariables              // copies of Missing.Names, those of Missing.Rows, as ids
+	NeedsDuality                // JSON duality views of sequenced tables
+	NeedsCharset                // of files for which LOAD DATA names none
+	NeedsSource                 // what the name Missing.Table of SELECT NEXT VALUE stands for
+	NeedsCallSource             // ... and of a call
 )
 
 // Missing is the error of a plan for which a fact has to be fetched first.
@@ -100,6 +106,14 @@ func isMissing(err error) bool {
 	}
 	var missing *Missing
 	return errors.As(err, &missing)
+}
+
+// reading gives the mode in which a text reads: the settings need not be known where it is the same in all.
+func (p *Planner) reading(sql []byte) (parser.Mode, error) {
+	if !p.Session.EnvironmentKnown && parser.Plain(sql) {
+		return parser.Mode{MariaDB: p.Session.MariaDB}, nil
+	}
+	return p.Session.Mode, p.settings()
 }
 
 // settings has the session's settings known from there on.

@@ -24,7 +24,8 @@ type server struct {
 }
 
 var facts = map[plan.Fact]string{plan.NeedsSettings: "settings", plan.NeedsLastID: "last id", plan.NeedsDatabase: "database", plan.NeedsTable: "table",
-	plan.NeedsTableAnew: "table anew", plan.NeedsTemporary: "temporary", plan.NeedsVariables: "variables", plan.NeedsDuality: "duality", plan.NeedsCharset: "charset"}
+	plan.NeedsTableAnew: "table anew", plan.NeedsTemporary: "temporary", plan.NeedsVariables: "variables", plan.NeedsDuality: "duality", plan.NeedsCharset: "charset",
+	plan.NeedsSource: "source", plan.NeedsCallSource: "call source"}
 
 func (s *server) Known(_, table string) (plan.Table, bool) {
 	if !s.known[table] {
@@ -35,6 +36,11 @@ func (s *server) Known(_, table string) (plan.Table, bool) {
 	}
 	return plan.Table{Binding: &catalog.Binding{Table: table, Column: "id", Columns: s.columns, Max: 1 << 40, Transactional: true,
 		Sequence: sequence.Name{Database: "d", Table: table + "_seq"}}}, true
+}
+
+// Source knows orders_seq, and own, which is a sequence of the server's.
+func (s *server) Source(_, name string, _ bool) (catalog.Source, bool) {
+	return catalog.Source{Name: sequence.Name{Database: "d", Table: name}, Ours: name == "orders_seq"}, s.known[name]
 }
 
 // fetch does what package proxy does with a *plan.Missing, and notes it.
@@ -53,6 +59,9 @@ func (s *server) fetch(p *plan.Planner, m *plan.Missing) {
 		if m.Fact == plan.NeedsTableAnew {
 			s.columns, p.Fetched.Anew = []string{"id", "v", "w"}, true
 		}
+	case plan.NeedsSource, plan.NeedsCallSource:
+		name += " " + m.Table.Schema + "." + m.Table.Table
+		s.known[m.Table.Table] = true
 	case plan.NeedsTemporary:
 		p.Fetched.Temporary = map[catalog.TableName]bool{m.Table: false}
 	case plan.NeedsVariables:
@@ -101,6 +110,16 @@ func TestPlansAskForWhatTheyNeed(t *testing.T) {
 		{sql: "LOAD DATA LOCAL INFILE 'f' INTO TABLE orders (v)", session: used, kind: plan.Command, asks: "table d.orders, charset"},
 		{sql: "LOAD DATA INFILE 'f' INTO TABLE plain", session: fresh, asks: "database, table d.plain"},
 		{sql: "LOAD DATA INFILE 'f' INTO TABLE orders", session: fresh, asks: "database, table d.orders, settings", refused: "LOCAL"},
+		{sql: "SELECT NEXT VALUE FROM orders_seq", session: used, kind: plan.Next, asks: "source d.orders_seq"},
+		{sql: "SELECT NEXT 5 VALUES FOR e.orders_seq", session: fresh, kind: plan.Next, asks: "source e.orders_seq"},
+		{sql: "SELECT NEXT VALUE FROM orders_seq FOR KEY 'a'", session: fresh, kind: plan.Next, asks: "settings, source d.orders_seq"},
+		{sql: "SELECT NEXT VALUE FROM own", session: fresh, asks: "database, source d.own"},
+		{sql: "SELECT NEXT VALUE FROM orders_seq LIMIT 1", session: used, asks: "source d.orders_seq", refused: "syntax"},
+		{sql: "SELECT NEXT 0 VALUES FROM orders_seq", session: used, asks: "source d.orders_seq", refused: "0"},
+		{sql: "SELECT NEXTVAL(orders_seq)", session: fresh, kind: plan.Next, asks: "database, call source d.orders_seq"},
+		{sql: "SELECT NEXTVAL(own), LASTVAL()", session: used, asks: "call source d.own"},
+		{sql: "SELECT 1, orders_seq.NEXTVAL", session: used, kind: plan.Filled, asks: "call source d.orders_seq"},
+		{sql: "SELECT NEXTVAL(orders_seq) FROM t", session: used, asks: "call source d.orders_seq", refused: "take the values first"},
 	} {
 		s := &server{known: map[string]bool{}, columns: []string{"id", "v"}, ansiQuotes: tt.session == changed}
 		if tt.session != fresh {
@@ -127,6 +146,18 @@ func TestPlansAskForWhatTheyNeed(t *testing.T) {
 func planned(p *plan.Planner, sql string) (plan.Kind, error) {
 	text := []byte(sql)
 	switch parser.Sniff(text) {
+	case parser.Next, parser.Select:
+		c, err := p.Calls(text, false)
+		switch {
+		case c == nil && err == nil && parser.Sniff(text) == parser.Next:
+			_, _, err = p.Next(text)
+			return plan.Pass, err
+		case c == nil:
+			return plan.Pass, err
+		case c.Whole:
+			return plan.Next, err
+		}
+		return plan.Filled, err // with values
 	case parser.Update:
 		return plan.Pass, p.RefuseDuality(text)
 	case parser.Load:
