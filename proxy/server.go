@@ -22,6 +22,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/shapes"
+	"github.com/seqgate/seqgate/proxy/xa"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
 	"github.com/seqgate/seqgate/vschema"
@@ -126,7 +127,7 @@ const DefaultHandshakeTimeout = 10 * time.Second
 type Server struct {
 	logins
 
-	decisions *decisions // nil without Config.XA
+	decisions *xa.Decisions // nil without Config.XA
 	segments  segments
 	serving   atomic.Bool   // clients are let in
 	lastID    atomic.Uint32 // of a session, counted from 0
@@ -157,7 +158,7 @@ func New(cfg Config) (*Server, error) {
 	s.lastID.Store(rand.Uint32()) // another seqgate's ids are other ones, most likely
 	s.clock.Store(1)
 	if cfg.XA != nil {
-		s.decisions = newDecisions(cfg.XA)
+		s.decisions = xa.NewDecisions(cfg.XA)
 	}
 	if s.cfg.Generators == nil {
 		s.ownGenerators = generate.New(generate.Config{})
@@ -196,7 +197,7 @@ func (s *Server) Serve(l net.Listener) error {
 	defer s.accepting.Done()
 	s.startSweep()
 	if len(s.listeners) == 0 && s.decisions != nil {
-		s.sweep.Go(s.recoverXA)
+		s.sweep.Go(func() { s.decisions.Recover(s.ctx, s.cfg.Keyspaces, s.cfg.XAGrace, s.log) })
 	}
 	s.listeners = append(s.listeners, l)
 	s.serving.Store(true)

@@ -11,6 +11,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
+	"github.com/seqgate/seqgate/proxy/xa"
 )
 
 // transaction is the client's own over all shards. It begins on a shard when a
@@ -110,9 +111,9 @@ func (r *shardedConn) beginText(conn *executor) string {
 		return r.tx.begin
 	}
 	if r.tx.name == "" {
-		r.tx.name = r.s.srv.decisions.next()
+		r.tx.name = r.s.srv.decisions.Next()
 	}
-	conn.xid = xid(r.tx.name, conn.keyspace)
+	conn.xid = xa.ID(r.tx.name, conn.keyspace)
 	return "XA START " + conn.xid
 }
 

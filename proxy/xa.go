@@ -1,119 +1,18 @@
 package proxy
 
 import (
-	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
-	"github.com/seqgate/seqgate/sequence"
+	"github.com/seqgate/seqgate/proxy/xa"
 )
 
-// With Config.XA, transactions of several shards commit in two phases (X/Open
-// XA; MySQL manual, "XA Transactions"): each shard prepares, a row in the table of
-// decisions says what becomes of all, and then each is told. A transaction that
-// stays in one shard commits there in one phase.
-
-// xaFormat is the format id of seqgate's transactions.
-const xaFormat = 0x5347
-
-// decisions is the table that says what becomes of prepared transactions: what
-// stands there first counts, whoever wrote it.
-type decisions struct {
-	at *catalog.Keyspace
-	// own begins the names of transactions that this table decides, whichever seqgate's:
-	// deployments may have servers in common. prefix begins those of this process.
-	own, prefix string
-	last        atomic.Uint64
-}
-
-const (
-	decisionTable  = "seqgate_transactions"
-	decideCommit   = "commit"
-	decideRollback = "rollback"
-)
-
-func newDecisions(at *catalog.Keyspace) *decisions {
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
-	hash := sha256.Sum256([]byte(at.Database))
-	own := "seqgate-" + hex.EncodeToString(hash[:4]) + "-"
-	return &decisions{at: at, own: own, prefix: own + hex.EncodeToString(id[:]) + "-"}
-}
-
-// next gives the name of another transaction.
-func (d *decisions) next() string { return fmt.Sprintf("%s%d", d.prefix, d.last.Add(1)) }
-
-// decide writes a decision, unless there is one, and gives the one that counts.
-func (d *decisions) decide(ctx context.Context, name, decision string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, decisionTimeout)
-	defer cancel()
-	insert := "INSERT IGNORE INTO " + d.table() + " (name, decision) VALUES (?, ?)"
-	_, err := d.at.DB.ExecContext(ctx, insert, name, decision)
-	if number, _, ok := sequence.ServerError(err); ok && number == mysql.ER_NO_SUCH_TABLE {
-		if err = d.create(ctx); err == nil {
-			_, err = d.at.DB.ExecContext(ctx, insert, name, decision)
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("write the decision of transaction %s to %s: %w", name, d.table(), err)
-	}
-	var counts string
-	err = d.at.DB.QueryRowContext(ctx, "SELECT decision FROM "+d.table()+" WHERE name = ?", name).Scan(&counts)
-	if err != nil {
-		return "", fmt.Errorf("read the decision of transaction %s from %s: %w", name, d.table(), err)
-	}
-	return counts, nil
-}
-
-// decisionTimeout bounds writing a decision: all rows of the transaction are locked
-// meanwhile.
-const decisionTimeout = 5 * time.Second
-
-func (d *decisions) create(ctx context.Context) error {
-	_, err := d.at.DB.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+d.table()+
-		" (name VARBINARY(64) PRIMARY KEY, decision ENUM('commit', 'rollback') NOT NULL,"+
-		" decided TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB COMMENT 'seqgate: what becomes of XA transactions'")
-	return err
-}
-
-// forget drops a decision that nobody needs any more.
-func (d *decisions) forget(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, decisionTimeout)
-	defer cancel()
-	_, err := d.at.DB.ExecContext(ctx, "DELETE FROM "+d.table()+" WHERE name = ?", name)
-	return err
-}
-
-func (d *decisions) table() string {
-	return catalog.Quote(d.at.Database) + "." + decisionTable
-}
-
-// xid gives a transaction's name at one shard, as SQL has it.
-func xid(name string, k *catalog.Keyspace) string {
-	return fmt.Sprintf("'%s',X'%x',%d", name, branch(k), xaFormat)
-}
-
-// branch tells the shards of one server apart, also those of two configurations that
-// call them the same. A name of a branch has 64 bytes at most.
-func branch(k *catalog.Keyspace) string {
-	const most, readable = 64, 47
-	name := k.Database + "/" + k.String()
-	if len(name) <= most {
-		return name
-	}
-	hash := sha256.Sum256([]byte(name))
-	return name[:readable] + "-" + hex.EncodeToString(hash[:8])
-}
+// With Config.XA, transactions of several shards commit in two phases, as package xa says. A transaction that stays in one
+// shard commits there in one phase.
 
 // commitXA commits on all connections or on none. The error is the server's that refused
 // to prepare, or to commit in one phase. What is decided and could not be told to a
@@ -131,12 +30,12 @@ func (r *shardedConn) commitXA(name string, conns []*executor) error {
 		return err
 	}
 	d := r.s.srv.decisions
-	decision, err := d.decide(r.s.ctx, name, decideCommit)
+	decision, err := d.Decide(r.s.ctx, name, xa.Commit)
 	switch {
 	case err != nil:
 		// Whether it was written is not known: recovery finds out, and ends the transaction.
 		return r.undecided(name, conns, err)
-	case decision == decideRollback:
+	case decision == xa.Rollback:
 		text := "the transaction took so long to prepare that recovery has rolled it back; run it again"
 		r.rollbackOn(conns)
 		return mysql.NewError(mysql.ER_XA_RBTIMEOUT, text)
@@ -150,7 +49,7 @@ func (r *shardedConn) commitXA(name string, conns []*executor) error {
 		}
 	}
 	if told {
-		if err := d.forget(r.s.ctx, name); err != nil {
+		if err := d.Forget(r.s.ctx, name); err != nil {
 			r.s.log.Warn("a decision that nobody needs is kept until recovery", "transaction", name, "err", err)
 		}
 	}

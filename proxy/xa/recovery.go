@@ -1,4 +1,4 @@
-package proxy
+package xa
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -20,11 +21,11 @@ import (
 // prepared for longer than any commit takes. Each seqgate does it for all.
 
 const (
-	// recoveryPause is between two looks for prepared transactions.
-	recoveryPause = 5 * time.Second
-	// recoveryGrace is how long a transaction is left to its own seqgate from when it
+	// pause is between two looks for prepared transactions.
+	pause = 5 * time.Second
+	// defaultGrace is how long a transaction is left to its own seqgate from when it
 	// was first seen: twice what it waits for the decision.
-	recoveryGrace = 2 * decisionTimeout
+	defaultGrace = 2 * timeout
 	// rollbacksKept is how long the decision to roll back stands, so that a seqgate that
 	// was frozen meanwhile cannot decide otherwise.
 	rollbacksKept = 7 * 24 * time.Hour
@@ -32,9 +33,11 @@ const (
 
 // recovery is what one seqgate knows of prepared transactions.
 type recovery struct {
-	*Server
-	seen  map[string]time.Time // when a transaction was first seen prepared
-	grace time.Duration
+	*Decisions
+	keyspaces map[string]*catalog.Keyspace
+	log       *slog.Logger
+	seen      map[string]time.Time // when a transaction was first seen prepared
+	grace     time.Duration
 }
 
 // prepared is a part of a transaction that a shard has prepared.
@@ -43,17 +46,17 @@ type prepared struct {
 	shard *catalog.Keyspace
 }
 
-// recoverXA looks for prepared transactions until the server is closed.
-func (s *Server) recoverXA() {
-	r := recovery{Server: s, seen: make(map[string]time.Time), grace: cmp.Or(s.cfg.XAGrace, recoveryGrace)}
+// Recover ends the transactions that keyspaces have prepared for longer than grace, 0 for the usual one, until ctx ends.
+func (d *Decisions) Recover(ctx context.Context, keyspaces map[string]*catalog.Keyspace, grace time.Duration, log *slog.Logger) {
+	r := recovery{Decisions: d, keyspaces: keyspaces, log: log, seen: make(map[string]time.Time), grace: cmp.Or(grace, defaultGrace)}
 	for {
-		if err := r.pass(s.ctx); err != nil && s.ctx.Err() == nil {
-			s.log.Warn("prepared transactions not all seen to", "err", err)
+		if err := r.pass(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("prepared transactions not all seen to", "err", err)
 		}
 		select {
-		case <-s.ctx.Done():
+		case <-ctx.Done():
 			return
-		case <-time.After(min(recoveryPause, r.grace)):
+		case <-time.After(min(pause, r.grace)):
 		}
 	}
 }
@@ -61,7 +64,7 @@ func (s *Server) recoverXA() {
 // pass looks at all shards once. Decisions are read before: none of those can
 // become prepared on another shard after.
 func (r *recovery) pass(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, recoveryPause+decisionTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pause+timeout)
 	defer cancel()
 	decided, err := r.committed(ctx)
 	if err != nil {
@@ -89,7 +92,7 @@ func (r *recovery) pass(ctx context.Context) error {
 	if err == nil { // every shard was asked
 		for _, name := range decided {
 			if !open[name] {
-				errs = append(errs, r.decisions.forget(ctx, name))
+				errs = append(errs, r.Forget(ctx, name))
 			}
 		}
 	}
@@ -99,13 +102,12 @@ func (r *recovery) pass(ctx context.Context) error {
 // committed gives the transactions that are decided to be committed, and drops
 // decisions that are too old for anybody.
 func (r *recovery) committed(ctx context.Context) ([]string, error) {
-	d := r.decisions
-	rows, err := d.at.DB.QueryContext(ctx, "SELECT name FROM "+d.table()+" WHERE decision = 'commit'")
+	rows, err := r.at.DB.QueryContext(ctx, "SELECT name FROM "+r.table()+" WHERE decision = 'commit'")
 	if number, _, ok := sequence.ServerError(err); ok && number == mysql.ER_NO_SUCH_TABLE {
 		return nil, nil // none was decided yet
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", d.table(), err)
+		return nil, fmt.Errorf("read %s: %w", r.table(), err)
 	}
 	defer rows.Close()
 	var names []string
@@ -119,7 +121,7 @@ func (r *recovery) committed(ctx context.Context) ([]string, error) {
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	_, err = d.at.DB.ExecContext(ctx, "DELETE FROM "+d.table()+" WHERE decision = 'rollback' AND decided < NOW() - INTERVAL ? SECOND",
+	_, err = r.at.DB.ExecContext(ctx, "DELETE FROM "+r.table()+" WHERE decision = 'rollback' AND decided < NOW() - INTERVAL ? SECOND",
 		int(rollbacksKept.Seconds()))
 	return names, err
 }
@@ -127,9 +129,9 @@ func (r *recovery) committed(ctx context.Context) ([]string, error) {
 // parts gives what the shards have prepared. With an error it is what could be asked.
 func (r *recovery) parts(ctx context.Context) (parts []prepared, err error) {
 	var errs []error
-	for _, k := range r.cfg.Keyspaces {
+	for _, k := range r.keyspaces {
 		for _, shard := range k.EachShard() {
-			names, err := r.decisions.preparedOn(ctx, shard)
+			names, err := r.preparedOn(ctx, shard)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("XA RECOVER on %s: %w", shard, err))
 			}
@@ -142,7 +144,7 @@ func (r *recovery) parts(ctx context.Context) (parts []prepared, err error) {
 }
 
 // preparedOn gives the transactions of this table that a shard has prepared.
-func (d *decisions) preparedOn(ctx context.Context, k *catalog.Keyspace) ([]string, error) {
+func (d *Decisions) preparedOn(ctx context.Context, k *catalog.Keyspace) ([]string, error) {
 	rows, err := k.DB.QueryContext(ctx, "XA RECOVER")
 	if err != nil {
 		return nil, err
@@ -155,7 +157,7 @@ func (d *decisions) preparedOn(ctx context.Context, k *catalog.Keyspace) ([]stri
 		if err := rows.Scan(&format, &length, &branchLength, &data); err != nil {
 			return nil, err
 		}
-		if format != xaFormat || length > len(data) || string(data[length:]) != branch(k) {
+		if format != format || length > len(data) || string(data[length:]) != branch(k) {
 			continue
 		}
 		if name := string(data[:length]); strings.HasPrefix(name, d.own) && backend.IsPlainName(name) {
@@ -168,15 +170,15 @@ func (d *decisions) preparedOn(ctx context.Context, k *catalog.Keyspace) ([]stri
 // end ends one part as its transaction was decided; one without a decision is
 // rolled back.
 func (r *recovery) end(ctx context.Context, p prepared) error {
-	decision, err := r.decisions.decide(ctx, p.name, decideRollback)
+	decision, err := r.Decide(ctx, p.name, Rollback)
 	if err != nil {
 		return err
 	}
 	verb := "XA ROLLBACK "
-	if decision == decideCommit {
+	if decision == Commit {
 		verb = "XA COMMIT "
 	}
-	_, err = p.shard.DB.ExecContext(ctx, verb+xid(p.name, p.shard))
+	_, err = p.shard.DB.ExecContext(ctx, verb+ID(p.name, p.shard))
 	if number, _, ok := sequence.ServerError(err); ok && number == mysql.ER_XAER_NOTA {
 		return nil // another one was faster
 	}
