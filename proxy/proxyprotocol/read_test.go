@@ -1,4 +1,4 @@
-package proxy
+package proxyprotocol
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ var (
 	v6Block   = v6Address + "\x01" + v6Address + "\x02" + "\x30\x39\x0c\xea"
 )
 
-var proxyHeaders = []struct{ name, header, client, err string }{
+var headers = []struct{ name, header, client, err string }{
 	{"v1 TCP4", "PROXY TCP4 192.0.2.1 10.0.0.1 12345 3306\r\n", "192.0.2.1:12345", ""},
 	{"v1 TCP6", "PROXY TCP6 2001:db8::1 2001:db8::2 0 65535\r\n", "[2001:db8::1]:0", ""},
 	{"v1 UNKNOWN", "PROXY UNKNOWN\r\n", "", ""},
@@ -66,8 +66,8 @@ var proxyHeaders = []struct{ name, header, client, err string }{
 	{"v2 other signature", "\r\n\r\n\x00\r\nQUIT\r\x21\x11\x00\x0c" + v4Block, "", "neither version"},
 }
 
-func TestReadProxyHeader(t *testing.T) {
-	for _, tt := range proxyHeaders {
+func TestRead(t *testing.T) {
+	for _, tt := range headers {
 		t.Run(tt.name, func(t *testing.T) {
 			const after = "what follows"
 			stream := tt.header
@@ -75,7 +75,7 @@ func TestReadProxyHeader(t *testing.T) {
 				stream += after
 			}
 			r := strings.NewReader(stream)
-			client, err := readProxyHeader(iotest.OneByteReader(r))
+			client, err := Read(iotest.OneByteReader(r))
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Fatalf("error %v, want %q", err, tt.err)
@@ -99,15 +99,15 @@ func TestReadProxyHeader(t *testing.T) {
 	}
 }
 
-// FuzzReadProxyHeader holds that no bytes make the reader panic, that it reads a
+// FuzzRead holds that no bytes make the reader panic, that it reads a
 // header to its end and not further, and that it needs nothing behind it.
-func FuzzReadProxyHeader(f *testing.F) {
-	for _, h := range proxyHeaders {
+func FuzzRead(f *testing.F) {
+	for _, h := range headers {
 		f.Add([]byte(h.header + "x"))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := bytes.NewReader(data)
-		client, err := readProxyHeader(r)
+		client, err := Read(r)
 		header := data[:len(data)-r.Len()]
 		if len(header) > v2HeaderSize+v2Max {
 			t.Errorf("%d bytes read", len(header))
@@ -115,11 +115,11 @@ func FuzzReadProxyHeader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := readProxyHeader(bytes.NewReader(header))
+		again, err := Read(bytes.NewReader(header))
 		if err != nil || again != client {
 			t.Errorf("%q alone gives %v and %v, want %v", header, again, err, client)
 		}
-		if _, err := readProxyHeader(bytes.NewReader(header[:len(header)-1])); err == nil {
+		if _, err := Read(bytes.NewReader(header[:len(header)-1])); err == nil {
 			t.Errorf("%q is a header, and one without its last byte too", header)
 		}
 	})
