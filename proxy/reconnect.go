@@ -80,7 +80,7 @@ func (s *session) refuseLostID(sql []byte) error {
 // it at once: it comes with a statement that was looked at before.
 func (s *session) reconnect(c *serverConn) error {
 	r := s.router
-	if r != nil && (c.HasTransaction() || r.settings.ahead != nil && c == r.settings.ahead.serverConn) {
+	if r != nil && (c.HasTransaction() || r.settings.IsAhead(&c.Session)) {
 		return errShardLost // another one has nothing of it
 	}
 	login, err := c.loginAt(c.keyspace, s.user, c.State.Database)
@@ -95,7 +95,7 @@ func (s *session) reconnect(c *serverConn) error {
 	}
 	const autocommit = uint16(mysql.SERVER_STATUS_AUTOCOMMIT)
 	former := c.Answer.Status & autocommit
-	if c.adopt(back, login); r != nil && c == s.serverConn && r.settings.has("autocommit") {
+	if c.adopt(back, login); r != nil && c == s.serverConn && r.settings.Has("autocommit") {
 		c.Answer.Status = c.Answer.Status&^autocommit | former // as it will be set there, before anything runs
 	}
 	id := c.State.LastID

@@ -7,7 +7,9 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -98,4 +100,33 @@ func clientErrorText(err error) string {
 		return refused.Text()
 	}
 	return clientError(err).Message
+}
+
+// readDefinition reads an answer to its end: an OK, or rows of a report.
+func (c *serverState) readDefinition() (d shardResult) {
+	e := plan.Effect(plan.ChangesSchema)
+	defer c.after(e)
+	c.StartAnswer(wire.ShapeResults)
+	for first := true; !c.Answer.Done() || first; first = false {
+		at := c.Answer.Phase
+		payload, size, err := c.Follow()
+		if err != nil {
+			d.err = &backend.LostError{Err: err}
+			return d
+		}
+		switch {
+		case c.Answer.Failed:
+			d.err = &wire.ServerError{Packet: append([]byte(nil), payload...)}
+		case first && c.Answer.Done():
+			d.ok, _ = wire.ParseOK(payload)
+			d.ok.Rest = append([]byte(nil), d.ok.Rest...)
+		case at == wire.PhaseColumns:
+			d.columns = append(d.columns, append([]byte(nil), payload...))
+		case at == wire.PhaseRows && !c.Answer.Done():
+			d.rows = append(d.rows, append([]byte(nil), payload...))
+		}
+		c.Wire.Skip(size)
+	}
+	c.Boundary = true
+	return d
 }

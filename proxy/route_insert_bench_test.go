@@ -92,7 +92,9 @@ func shardedSession(tb testing.TB) (*router, *catalog.Keyspace) {
 	}
 	s.keyspace = shards[0]
 	r := newRouter(s, k, "")
-	r.settings.held = map[string]setting{catalog.IncrementVariable: {text: catalog.IncrementVariable + " = 1"}} // no server is asked
+	if err := r.settings.Hold(catalog.IncrementVariable, catalog.IncrementVariable+" = 1"); err != nil { // no server is asked
+		tb.Fatal(err)
+	}
 	s.router = r
 	return r, k
 }

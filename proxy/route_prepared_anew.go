@@ -123,7 +123,7 @@ func (r *statementRouter) executeOnce(conn *executor, text []byte) error {
 		return errors.Join(err, conn.SendClose(id))
 	})
 	if len(r.assigned) > 0 {
-		r.settings.noteVariables(conn, r.assigned)
+		r.settings.NoteVariables(&conn.Session, r.assigned)
 		r.assigned = nil
 	}
 	return err

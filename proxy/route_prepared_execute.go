@@ -72,7 +72,7 @@ func (r *statementRouter) executeWithin(st *routedStmt, payload []byte, size int
 // executeAt executes a statement whose executions all run on one connection.
 func (r *statementRouter) executeAt(st *routedStmt, payload []byte, size int) error {
 	if r.opaque != nil {
-		if err := r.settings.noteOpaque(r.opaque, st.variables); err != nil {
+		if err := r.settings.NoteOpaque(&r.opaque.Session, st.variables); err != nil {
 			r.s.front.Skip(size)
 			return err
 		}

@@ -110,7 +110,7 @@ func (r *statementRouter) executeSQL(attributes, sql []byte, name string, gone b
 // runNamed runs SQL's PREPARE, EXECUTE and DEALLOCATE PREPARE.
 func (r *statementRouter) runNamed(attributes, sql []byte, m parser.Mode) error {
 	if r.opaque != nil {
-		if err := r.settings.noteOpaque(r.opaque, parser.FindSession(sql, m).Variables); err != nil {
+		if err := r.settings.NoteOpaque(&r.opaque.Session, parser.FindSession(sql, m).Variables); err != nil {
 			return err
 		}
 	}

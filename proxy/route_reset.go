@@ -1,5 +1,7 @@
 package proxy
 
+import "github.com/seqgate/seqgate/proxy/variables"
+
 // reset is COM_RESET_CONNECTION: the session begins anew, in the same keyspace.
 func (r *router) reset() error {
 	r.beginAnew()
@@ -18,7 +20,7 @@ func (r *router) beginAnew() {
 	if err := r.dropConns(); err != nil {
 		r.s.log.Debug("a shard's connection did not end in order", "err", err) // and is of no use any more
 	}
-	r.tx, r.settings, r.next = transaction{}, settings{}, nil
+	r.tx, r.settings, r.next = transaction{}, variables.Settings{}, nil
 	r.prepared.drop()
 	r.s.Applied, r.s.Preceded, r.s.locked = 0, false, false
 }

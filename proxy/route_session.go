@@ -37,7 +37,7 @@ func (r *textRouter) planInSession(p *routedStatement, kind parser.Kind) (done b
 func (r *textRouter) planUses(p *routedStatement, kind parser.Kind) (done bool, err error) {
 	found := parser.FindSession(p.sql, p.mode)
 	if r.opaque != nil {
-		if err := r.settings.noteOpaque(r.opaque, found.Variables); err != nil {
+		if err := r.settings.NoteOpaque(&r.opaque.Session, found.Variables); err != nil {
 			return true, err
 		}
 	}

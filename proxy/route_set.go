@@ -37,9 +37,9 @@ func (r *sessionRouter) set(attributes, sql []byte, m parser.Mode) error {
 	if err != nil || conn.Answer.Failed {
 		return err
 	}
-	r.settings.note(conn, stmt.Assignments...)
+	r.settings.Note(&conn.Session, stmt.Assignments...)
 	if stmt.Form == parser.SetSessionTransaction {
-		r.settings.note(conn, conn.transactionVariables()...)
+		r.settings.Note(&conn.Session, conn.transactionVariables()...)
 	}
 	const autocommit = mysql.SERVER_STATUS_AUTOCOMMIT
 	r.s.Answer.Status = r.s.Answer.Status&^autocommit | conn.Answer.Status&autocommit

@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/variables"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -20,7 +21,7 @@ type routedState struct {
 	database string            // the current one on its server, when that is not its own
 	conns    shardConns
 	tx       transaction
-	settings settings
+	settings variables.Settings
 
 	// last is the connection that ran the latest statement alone; nil when several did, or none.
 	last    *executor
@@ -237,7 +238,7 @@ func (r *routedState) on(conn *executor, run func() error) error {
 	conn.Boundary = !isConnectionFailure(err)
 	r.ownsLastID(conn, lastID)
 	if len(r.assigned) > 0 {
-		r.settings.noteVariables(conn, r.assigned) // also when it failed: up to there they may be set
+		r.settings.NoteVariables(&conn.Session, r.assigned) // also when it failed: up to there they may be set
 		r.assigned = nil
 	}
 	r.s.Answer.Failed = conn.Answer.Failed

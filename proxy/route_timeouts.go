@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/variables"
 )
 
 // A server gives a result up that nobody reads for net_write_timeout, 60 s by default.
@@ -12,10 +13,7 @@ import (
 // stops reading is ended by seqgate's own (Config.WriteTimeout). The client does not see
 // that: a statement that may look at the variable finds its own value.
 
-const (
-	writeTimeout  = "net_write_timeout"
-	longestWrites = "SET SESSION net_write_timeout = 31536000" // both servers' largest
-)
+const longestWrites = "SET SESSION net_write_timeout = 31536000" // both servers' largest
 
 // raiseTimeouts has connections wait for as long as the others are read.
 func raiseTimeouts(conns []*executor) error {
@@ -41,8 +39,8 @@ func (r *sessionRouter) showTimeouts(kind parser.Kind, sql []byte) error {
 		return nil
 	}
 	text := "SESSION net_write_timeout = DEFAULT" // the server's own, as at the login
-	if held, set := r.settings.held[writeTimeout]; set {
-		text = held.text
+	if held, set := r.settings.Assignment(variables.WriteTimeout); set {
+		text = held
 	}
 	var conns []*executor
 	for _, conn := range r.conns.all {
@@ -70,4 +68,4 @@ func looksAtTimeouts(kind parser.Kind, sql []byte) bool {
 }
 
 // variableNames are those of the variable, and of what lists the session's.
-var variableNames = []string{writeTimeout, "variables", "session_variables", "variables_info", "system_variables"}
+var variableNames = []string{variables.WriteTimeout, "variables", "session_variables", "variables_info", "system_variables"}

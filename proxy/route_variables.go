@@ -10,6 +10,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/variables"
 )
 
 // Some settings of the client's are for the answer that it gets, not for what each
@@ -26,34 +27,34 @@ const (
 // withSessionVariables runs something while variables of the session have other values on some connections.
 // run must have read every connection's answer when it returns, unless its error is of a
 // connection: then the connections are given up.
-func (r *sessionRouter) withSessionVariables(conns []*executor, run func() error, variables ...sessionVariable) error {
-	names, values := make([]string, len(variables)), make([]string, len(variables))
-	for i, v := range variables {
+func (r *sessionRouter) withSessionVariables(conns []*executor, run func() error, changed ...sessionVariable) error {
+	names, values := make([]string, len(changed)), make([]string, len(changed))
+	for i, v := range changed {
 		names[i], values[i] = "@@SESSION."+v.name, v.value
 	}
-	former, err := conns[0].readValues(names) // all have the same
+	former, err := variables.Read(&conns[0].Session, names) // all have the same
 	if err != nil {
 		return err
 	}
-	if err := everywhere(conns, always(setText(variables, values))); err != nil {
+	if err := everywhere(conns, always(setText(changed, values))); err != nil {
 		return err
 	}
 	for i := range former {
-		values[i] = former[i].literal(false)
+		values[i] = former[i].Literal(false)
 	}
 	err = run()
 	if isConnectionFailure(err) {
 		return err
 	}
-	if after := errors.Join(r.keepWarnings(conns), everywhere(conns, always(setText(variables, values)))); after != nil {
+	if after := errors.Join(r.keepWarnings(conns), everywhere(conns, always(setText(changed, values)))); after != nil {
 		return &backend.LostError{Err: fmt.Errorf("%w: %w", backend.ErrAnswerBegun, after)} // the client has its answer
 	}
 	return err
 }
 
-func setText(variables []sessionVariable, values []string) string {
-	texts := make([]string, len(variables))
-	for i, v := range variables {
+func setText(changed []sessionVariable, values []string) string {
+	texts := make([]string, len(changed))
+	for i, v := range changed {
 		texts[i] = "SESSION " + v.name + " = " + values[i]
 	}
 	return "SET " + strings.Join(texts, ", ")
@@ -65,15 +66,15 @@ func setText(variables []sessionVariable, values []string) string {
 // all their rows where the first ones of each are not the first of all.
 func (r *sessionRouter) underSelectLimit(conns []*executor, how *parser.Scatter, run func(most uint64) error) error {
 	most := uint64(math.MaxUint64)
-	if !r.settings.has(selectLimit) {
+	if !r.settings.Has(selectLimit) {
 		return run(most)
 	}
 	if how.Limit == nil {
-		v, err := conns[0].readValues([]string{"@@SESSION." + selectLimit})
+		v, err := variables.Read(&conns[0].Session, []string{"@@SESSION." + selectLimit})
 		if err != nil {
 			return err
 		}
-		if most, err = strconv.ParseUint(v[0].digits(), 10, 64); err != nil {
+		if most, err = strconv.ParseUint(v[0].Digits(), 10, 64); err != nil {
 			return fmt.Errorf("read %s: %w", selectLimit, err)
 		}
 		if !how.Combine && how.Sort == nil {
@@ -83,21 +84,12 @@ func (r *sessionRouter) underSelectLimit(conns []*executor, how *parser.Scatter,
 	return r.withSessionVariables(conns, func() error { return run(most) }, sessionVariable{selectLimit, noLimit})
 }
 
-// has reports whether the session has set a system variable.
-func (t *settings) has(name string) bool {
-	_, held := t.held[name]
-	_, changed := t.changed[name]
-	return held || changed
-}
-
 // increment gives the distance in a session in front of shards.
 func (r *sessionRouter) increment(shards []*catalog.Keyspace) (n int64, err error) {
-	if _, changed := r.settings.changed[catalog.IncrementVariable]; changed {
-		if err := r.settings.settle(); err != nil {
-			return 0, err
-		}
+	held, ok, err := r.settings.Latest(catalog.IncrementVariable)
+	if err != nil {
+		return 0, err
 	}
-	held, ok := r.settings.held[catalog.IncrementVariable]
 	if !ok {
 		for _, shard := range shards[:min(len(shards), 3)] { // the first may be away
 			if n, err = r.s.srv.catalog.Increment(r.s.ctx, shard); err == nil {
@@ -106,10 +98,10 @@ func (r *sessionRouter) increment(shards []*catalog.Keyspace) (n int64, err erro
 		}
 		return n, err
 	}
-	_, value, _ := strings.Cut(held.text, "=")
+	_, value, _ := strings.Cut(held, "=")
 	numbers := numbersIn([]byte(value)) // which may stand in a CAST
 	if len(numbers) != 1 {
-		return 0, fmt.Errorf("the session's %s cannot be read from %q", catalog.IncrementVariable, held.text)
+		return 0, fmt.Errorf("the session's %s cannot be read from %q", catalog.IncrementVariable, held)
 	}
 	return int64(numbers[0]), nil
 }

@@ -187,11 +187,11 @@ func (r *shardedConn) connectedConn(k *catalog.Keyspace) (*executor, error) {
 
 // prepareConn has a connection be as the client's statements expect it, but for transactions.
 func (r *shardedConn) prepareConn(conn *executor) error {
-	if conn != r.settings.ahead {
-		if err := r.settings.settle(); err != nil {
+	if !r.settings.IsAhead(&conn.Session) {
+		if err := r.settings.Settle(); err != nil {
 			return err
 		}
-		if err := r.settings.apply(conn); err != nil {
+		if err := r.settings.Apply(&conn.Session); err != nil {
 			return r.refusesSettings(conn, err)
 		}
 	}
@@ -219,7 +219,7 @@ func (r *shardedConn) refusesSettings(conn *executor, err error) error {
 
 // replaceable reports whether another connection to a connection's server would do as well.
 func (r *shardedConn) replaceable(conn *executor) bool {
-	return !conn.locked && conn != r.settings.ahead && (conn.State.LastIDKnown || conn != r.lastIDConn()) && !conn.hasOwn()
+	return !conn.locked && !r.settings.IsAhead(&conn.Session) && (conn.State.LastIDKnown || conn != r.lastIDConn()) && !conn.hasOwn()
 }
 
 // open connects to a shard as the client logged in.
@@ -277,7 +277,7 @@ func (r *shardedConn) dropConns() error {
 // recover goes on after a shard's connection was lost, which the client has been
 // told: with new ones, unless a transaction was open.
 func (r *shardedConn) recover(err error) error {
-	if r.inTransaction() || r.settings.ahead != nil || slices.ContainsFunc(r.conns.all, (*executor).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, backend.ErrMalformedAnswer) || errors.Is(err, errLastIDLost) {
+	if r.inTransaction() || r.settings.Ahead() != nil || slices.ContainsFunc(r.conns.all, (*executor).hasOwn) || r.s.killed.Load() || errors.Is(err, errCommandCut) || errors.Is(err, backend.ErrMalformedAnswer) || errors.Is(err, errLastIDLost) {
 		return err
 	}
 	r.s.loseLastID(r.lastIDConn().serverConn)

@@ -4,12 +4,13 @@ import "github.com/seqgate/seqgate/parser"
 
 // mode gives how SQL text reads in the session.
 func (r *shardedConn) mode() (parser.Mode, error) {
-	conn := r.settings.ahead // what was set last is not known elsewhere
+	conn := r.settings.Ahead() // what was set last is not known elsewhere
 	if conn == nil {
-		var err error
-		if conn, err = r.anyConn(); err != nil {
+		any, err := r.anyConn()
+		if err != nil {
 			return parser.Mode{}, err
 		}
+		conn = &any.Session
 	}
 	if err := conn.Know(); err != nil {
 		return parser.Mode{}, err

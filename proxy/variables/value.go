@@ -1,18 +1,20 @@
-package proxy
+package variables
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// heldValue is what a variable of a session holds.
-type heldValue struct {
+// Value is what a variable of a session holds.
+type Value struct {
 	typ      byte // mysql.MYSQL_TYPE_..., of the column that it makes
 	unsigned bool
 	null     bool
@@ -29,7 +31,7 @@ const readValue = "IF(FALSE, %[1]s, NULL), CAST(%[1]s AS BINARY), CAST(CONVERT(C
 const columnsOfValue = 4
 
 // read reads the value's columns at the front of a row, and gives what is behind them.
-func (v *heldValue) read(typ columnType, row []byte) (rest []byte) {
+func (v *Value) read(typ columnType, row []byte) (rest []byte) {
 	v.typ, v.unsigned = typ.typ, typ.flags&mysql.UNSIGNED_FLAG != 0
 	var fields [columnsOfValue][]byte
 	for i := range fields {
@@ -48,13 +50,13 @@ func (v *heldValue) read(typ columnType, row []byte) (rest []byte) {
 	return row[:len(row):len(row)]
 }
 
-// literal gives the value as an expression of SET that reads alike in every sql_mode
+// Literal gives the value as an expression of SET that reads alike in every sql_mode
 // and character set, with its type; of a text with its collation if that is wanted.
-func (v *heldValue) literal(collate bool) string {
+func (v *Value) Literal(collate bool) string {
 	if v.null {
 		return v.nullLiteral(collate)
 	}
-	digits := v.digits()
+	digits := v.Digits()
 	switch v.typ {
 	case mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_LONGLONG:
 		switch digits { // MariaDB says so of its own variables
@@ -83,13 +85,13 @@ func (v *heldValue) literal(collate bool) string {
 	return text
 }
 
-// digits gives a number's digits, which have zero bytes between them in a wide
+// Digits gives a number's digits, which have zero bytes between them in a wide
 // character set.
-func (v *heldValue) digits() string { return string(bytes.ReplaceAll(v.value, []byte{0}, nil)) }
+func (v *Value) Digits() string { return string(bytes.ReplaceAll(v.value, []byte{0}, nil)) }
 
 // nullLiteral gives a NULL, of the type that the variable has: what is assigned to it
 // without one keeps that.
-func (v *heldValue) nullLiteral(typed bool) string {
+func (v *Value) nullLiteral(typed bool) string {
 	switch v.typ {
 	case mysql.MYSQL_TYPE_LONGLONG, mysql.MYSQL_TYPE_LONG:
 		if typed && v.unsigned {
@@ -117,3 +119,68 @@ type columnType struct {
 
 // quoteVariable gives a user variable's name as it reads in every sql_mode.
 func quoteVariable(name string) string { return "@" + catalog.Quote(name) }
+
+// Read asks a session what expressions give.
+func Read(c *backend.Session, expressions []string) ([]Value, error) {
+	columns := make([]string, len(expressions))
+	for i, e := range expressions {
+		columns[i] = fmt.Sprintf(readValue, e)
+	}
+	if err := c.SendText("SELECT " + strings.Join(columns, ", ") + " LIMIT 1"); err != nil {
+		return nil, err
+	}
+	types, row, err := readTypedRow(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(types) != columnsOfValue*len(expressions) || row == nil {
+		return nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate cannot read the variables of the session, whose results have no metadata; SET resultset_metadata = FULL")
+	}
+	values := make([]Value, len(expressions))
+	for i := range values {
+		if row = values[i].read(types[columnsOfValue*i], row); row == nil {
+			return nil, backend.ErrMalformedAnswer
+		}
+	}
+	return values, nil
+}
+
+// readTypedRow reads the answer to a query of seqgate's own: the types of its columns
+// and its last row.
+func readTypedRow(c *backend.Session) (types []columnType, row []byte, err error) {
+	err = c.ReadOwn(func(definition []byte) error {
+		typ, ok := readColumnType(c, definition)
+		if !ok {
+			return backend.ErrMalformedAnswer
+		}
+		types = append(types, typ)
+		return nil
+	}, func(payload []byte) error {
+		row = bytes.Clone(payload)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return types, row, nil
+}
+
+// readColumnType reads a column definition (Protocol::ColumnDefinition41 of the MySQL
+// manual; MariaDB may have further type names behind the column's).
+func readColumnType(c *backend.Session, b []byte) (t columnType, ok bool) {
+	texts := 6
+	if c.Has64(wire.ClientExtendedMetadata) {
+		texts++
+	}
+	for range texts {
+		n, _, size := wire.LengthEncoded(b)
+		if size == 0 || uint64(len(b)-size) < n {
+			return t, false
+		}
+		b = b[size+int(n):]
+	}
+	if len(b) < 10 {
+		return t, false
+	}
+	return columnType{typ: b[7], flags: binary.LittleEndian.Uint16(b[8:])}, true
+}
