@@ -28,33 +28,8 @@ type queryColumn struct {
 	computed bool // it is no column of a table, nor of a view
 }
 
-// parseDefinition reads a column's definition (Protocol::ColumnDefinition41 of the
-// MySQL manual). extended: type names may stand in it, as MariaDB has them.
-func parseDefinition(b []byte, extended bool) (c queryColumn, ok bool) {
-	texts := 6 // catalog, schema, table, its own name, name, the column's own name
-	if extended {
-		texts++
-	}
-	for i := range texts {
-		n, _, size := wire.LengthEncoded(b)
-		if size == 0 || uint64(len(b)-size) < n {
-			return c, false
-		}
-		text := b[size : size+int(n)]
-		b = b[size+int(n):]
-		switch i {
-		case 4:
-			c.name = string(text)
-		case 5:
-			c.computed = n == 0
-		}
-	}
-	const fixed = 11 // its own length, character set, length, type, flags, decimals
-	if len(b) < fixed {
-		return c, false
-	}
-	c.typ, c.flags, c.decimals = b[7], binary.LittleEndian.Uint16(b[8:]), b[10]
-	return c, true
+func newQueryColumn(d wire.Definition) queryColumn {
+	return queryColumn{name: string(d.Name), typ: d.Type, flags: d.Flags, decimals: d.Decimals, computed: d.Computed}
 }
 
 // describeQuery has the server tell the columns of the client's query.
@@ -65,12 +40,11 @@ func (f *queryFiller) describeQuery(q *insertQuery) ([]queryColumn, error) {
 	var id uint32
 	var columns []queryColumn
 	number := 0
-	extended := f.Capabilities&wire.ClientExtendedMetadata != 0
 	err := f.each(wire.ShapePrepare, func(payload []byte) {
 		if id == 0 && len(payload) >= 7 {
 			id, number = binary.LittleEndian.Uint32(payload[1:]), int(binary.LittleEndian.Uint16(payload[5:]))
-		} else if c, ok := parseDefinition(payload, extended); ok {
-			columns = append(columns, c)
+		} else if d, ok := wire.ReadDefinition(payload); ok {
+			columns = append(columns, newQueryColumn(d))
 		}
 	})
 	if err != nil {

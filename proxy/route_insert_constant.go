@@ -131,16 +131,12 @@ func (in *shardedInsert) idOperand() bool {
 // settleConstants takes in the computed values, a row of the text protocol.
 func (in *shardedInsert) settleConstants(all []constant, row []byte) error {
 	for _, c := range all {
-		n, null, size := wire.LengthEncoded(row)
-		if size == 0 || uint64(len(row)-size) < n && !null {
+		text, null, rest, ok := wire.Text(row)
+		if !ok {
 			return backend.ErrMalformedAnswer
 		}
-		row = row[size:]
-		if null {
-			n = 0
-		}
-		v := in.computed(row[:n], null, c.characters)
-		row = row[n:]
+		v := in.computed(text, null, c.characters)
+		row = rest
 		if v.Kind == parser.CellExpression {
 			return in.unsupported("an expression whose value is not in the client's character set", "write it as a literal")
 		}

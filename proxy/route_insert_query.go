@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -131,20 +130,16 @@ func (q *queryRows) appendRow(row []byte) error {
 		q.text = append(q.text, ", "...)
 	}
 	for i := range q.columns {
-		n, null, size := wire.LengthEncoded(row)
-		if size == 0 || !null && uint64(len(row)-size) < n {
+		text, null, rest, ok := wire.Text(row)
+		if !ok {
 			return backend.ErrMalformedAnswer
-		}
-		row = row[size:]
-		if null {
-			n = 0
 		}
 		q.text = append(q.text, separator)
 		separator = ','
-		if err := q.appendValue(&q.columns[i], row[:n], null); err != nil {
+		if err := q.appendValue(&q.columns[i], text, null); err != nil {
 			return err
 		}
-		row = row[n:]
+		row = rest
 	}
 	q.text = append(q.text, ')')
 	return nil
@@ -193,15 +188,12 @@ type fetchedColumn struct {
 	charset uint16
 }
 
-// newFetchedColumn reads a Protocol::ColumnDefinition41, whose fixed part stands at its
-// end.
 func newFetchedColumn(definition []byte) (c fetchedColumn, err error) {
-	const fixed = 12
-	if len(definition) < fixed {
+	d, ok := wire.ReadDefinition(definition)
+	if !ok {
 		return c, backend.ErrMalformedAnswer
 	}
-	d := definition[len(definition)-fixed:]
-	c.charset, c.typ = binary.LittleEndian.Uint16(d), d[6]
+	c.charset, c.typ = d.Collation, d.Type
 	if c.typ == mysql.MYSQL_TYPE_FLOAT {
 		return c, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 			"seqgate does not support INSERT ... SELECT of a FLOAT over servers, as its text has fewer digits; CAST it AS DOUBLE, or AS DECIMAL")

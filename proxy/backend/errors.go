@@ -31,16 +31,12 @@ var ErrAnswerBegun = errors.New("the server went away in the middle of an answer
 func textRow(b []byte, columns int) []string {
 	row := make([]string, 0, columns)
 	for len(b) > 0 {
-		n, null, size := wire.LengthEncoded(b)
-		if size == 0 || uint64(len(b)-size) < n {
+		text, _, rest, ok := wire.Text(b)
+		if !ok {
 			return nil
 		}
-		b = b[size:]
-		if null {
-			n = 0
-		}
-		row = append(row, string(b[:n]))
-		b = b[n:]
+		row = append(row, string(text))
+		b = rest
 	}
 	if len(row) < columns {
 		return nil

@@ -1,10 +1,10 @@
 package merge
 
 import (
-	"encoding/binary"
 	"errors"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // errMalformed says that a server's packet is none.
@@ -26,68 +26,13 @@ const notFixed = 31
 func readColumns(packets [][]byte) ([]column, error) {
 	columns := make([]column, len(packets))
 	for i, p := range packets {
-		c, err := readColumn(p)
-		if err != nil {
-			return nil, err
+		d, ok := wire.ReadDefinition(p)
+		if !ok {
+			return nil, errMalformed
 		}
-		columns[i] = c
+		columns[i] = column{charset: d.Collation, typ: d.Type, flags: d.Flags, decimals: d.Decimals}
 	}
 	return columns, nil
-}
-
-// readColumn reads a Protocol::ColumnDefinition41. The fixed part stands at its end, as
-// MariaDB may put the name of a type before it.
-func readColumn(p []byte) (column, error) {
-	const fixed = 13 // with its length byte
-	for range 6 {
-		_, n, ok := lengthEncoded(p)
-		if !ok {
-			return column{}, errMalformed
-		}
-		p = p[n:]
-	}
-	for len(p) > 0 && p[0] != fixed-1 || len(p) > fixed { // extended metadata
-		_, n, ok := lengthEncoded(p)
-		if !ok {
-			return column{}, errMalformed
-		}
-		p = p[n:]
-	}
-	if len(p) != fixed {
-		return column{}, errMalformed
-	}
-	return column{
-		charset:  binary.LittleEndian.Uint16(p[1:]),
-		typ:      p[7],
-		flags:    binary.LittleEndian.Uint16(p[8:]),
-		decimals: p[10],
-	}, nil
-}
-
-// lengthEncoded reads a length-encoded string; n is its length with its prefix.
-func lengthEncoded(p []byte) (text []byte, n int, ok bool) {
-	if len(p) == 0 {
-		return nil, 0, false
-	}
-	size, prefix := uint64(p[0]), 1
-	switch {
-	case p[0] < 0xfb:
-	case p[0] == 0xfb || p[0] == 0xff:
-		return nil, 0, false
-	default:
-		prefix = [...]int{3, 4, 9}[p[0]-0xfc]
-		if len(p) < prefix {
-			return nil, 0, false
-		}
-		var wide [8]byte
-		copy(wide[:], p[1:prefix])
-		size = binary.LittleEndian.Uint64(wide[:])
-	}
-	if size > uint64(len(p)-prefix) {
-		return nil, 0, false
-	}
-	n = prefix + int(size)
-	return p[prefix:n], n, true
 }
 
 // kind is how the values of a type compare.

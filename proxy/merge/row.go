@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
+	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // row is a row as its packet has it, and its fields once they are needed.
@@ -56,17 +57,16 @@ func (f *format) split(w *row) error {
 func splitText(w *row) bool {
 	p := w.packet
 	for i := range w.fields {
-		if len(p) > 0 && p[0] == nullText {
-			w.fields[i] = field{null: true}
-			p = p[1:]
-			continue
-		}
-		text, n, ok := lengthEncoded(p)
-		if !ok {
+		text, null, rest, ok := wire.Text(p)
+		switch {
+		case !ok:
 			return false
+		case null:
+			w.fields[i] = field{null: true}
+		default:
+			w.fields[i] = field{raw: p[:len(p)-len(rest)], text: text}
 		}
-		w.fields[i] = field{raw: p[:n], text: text}
-		p = p[n:]
+		p = rest
 	}
 	return len(p) == 0
 }
@@ -113,8 +113,9 @@ func (c column) width(p []byte) (n, prefix int, ok bool) {
 	case mysql.MYSQL_TYPE_LONGLONG, mysql.MYSQL_TYPE_DOUBLE:
 		n = 8
 	default:
-		text, n, ok := lengthEncoded(p)
-		return n, n - len(text), ok
+		text, null, rest, ok := wire.Text(p)
+		n := len(p) - len(rest)
+		return n, n - len(text), ok && !null
 	}
 	return n, 0, n <= len(p)
 }

@@ -2,7 +2,6 @@ package variables
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -31,20 +30,16 @@ const readValue = "IF(FALSE, %[1]s, NULL), CAST(%[1]s AS BINARY), CAST(CONVERT(C
 const columnsOfValue = 4
 
 // read reads the value's columns at the front of a row, and gives what is behind them.
-func (v *Value) read(typ columnType, row []byte) (rest []byte) {
-	v.typ, v.unsigned = typ.typ, typ.flags&mysql.UNSIGNED_FLAG != 0
+func (v *Value) read(d wire.Definition, row []byte) (rest []byte) {
+	v.typ, v.unsigned = d.Type, d.Flags&mysql.UNSIGNED_FLAG != 0
 	var fields [columnsOfValue][]byte
 	for i := range fields {
-		n, null, size := wire.LengthEncoded(row)
-		if size == 0 || uint64(len(row)-size) < n {
+		text, null, rest, ok := wire.Text(row)
+		if !ok {
 			return nil
 		}
-		row = row[size:]
-		if null {
-			v.null = v.null || i == 1
-			continue
-		}
-		fields[i], row = row[:n], row[n:]
+		v.null = v.null || null && i == 1
+		fields[i], row = text, rest
 	}
 	v.value, v.charset, v.collate = bytes.Clone(fields[1]), string(fields[2]), string(fields[3])
 	return row[:len(row):len(row)]
@@ -111,12 +106,6 @@ func (v *Value) nullLiteral(typed bool) string {
 	return "NULL"
 }
 
-// columnType is what a column definition says of the type.
-type columnType struct {
-	typ   byte
-	flags uint16
-}
-
 // quoteVariable gives a user variable's name as it reads in every sql_mode.
 func quoteVariable(name string) string { return "@" + catalog.Quote(name) }
 
@@ -147,13 +136,14 @@ func Read(c *backend.Session, expressions []string) ([]Value, error) {
 
 // readTypedRow reads the answer to a query of seqgate's own: the types of its columns
 // and its last row.
-func readTypedRow(c *backend.Session) (types []columnType, row []byte, err error) {
+func readTypedRow(c *backend.Session) (types []wire.Definition, row []byte, err error) {
 	err = c.ReadOwn(func(definition []byte) error {
-		typ, ok := readColumnType(c, definition)
+		d, ok := wire.ReadDefinition(definition)
 		if !ok {
 			return backend.ErrMalformedAnswer
 		}
-		types = append(types, typ)
+		d.Name = nil // of a packet that is not kept
+		types = append(types, d)
 		return nil
 	}, func(payload []byte) error {
 		row = bytes.Clone(payload)
@@ -163,24 +153,4 @@ func readTypedRow(c *backend.Session) (types []columnType, row []byte, err error
 		return nil, nil, err
 	}
 	return types, row, nil
-}
-
-// readColumnType reads a column definition (Protocol::ColumnDefinition41 of the MySQL
-// manual; MariaDB may have further type names behind the column's).
-func readColumnType(c *backend.Session, b []byte) (t columnType, ok bool) {
-	texts := 6
-	if c.Has64(wire.ClientExtendedMetadata) {
-		texts++
-	}
-	for range texts {
-		n, _, size := wire.LengthEncoded(b)
-		if size == 0 || uint64(len(b)-size) < n {
-			return t, false
-		}
-		b = b[size+int(n):]
-	}
-	if len(b) < 10 {
-		return t, false
-	}
-	return columnType{typ: b[7], flags: binary.LittleEndian.Uint16(b[8:])}, true
 }

@@ -24,3 +24,17 @@ func LengthEncoded(b []byte) (n uint64, null bool, size int) {
 	}
 	return mysql.LengthEncodedInt(b)
 }
+
+// Text reads a length-encoded string, or the NULL of a text row, and gives what is behind it. It reports false where b does not
+// begin with one.
+func Text(b []byte) (text []byte, null bool, rest []byte, ok bool) {
+	n, null, size := LengthEncoded(b)
+	if null {
+		return nil, true, b[size:], true
+	}
+	if size == 0 || uint64(len(b)-size) < n {
+		return nil, false, nil, false
+	}
+	end := size + int(n)
+	return b[size:end], false, b[end:], true
+}
