@@ -13,6 +13,14 @@ func StringSlot(text []byte, m Mode, ignore bool) Slot {
 	return l.text(text)
 }
 
+// IntegerSlot returns what storing the integer n in a column of ids does. unsigned says that n holds the bits of an unsigned one.
+func IntegerSlot(n int64, unsigned bool, m Mode) Slot {
+	if n == 0 && !m.NoAutoValueOnZero {
+		return Slot{State: Open}
+	}
+	return Slot{State: Explicit, Value: n, HasValue: n >= 0 || !unsigned}
+}
+
 // FloatSlot returns what storing the floating-point number f in an integer
 // column does: it is for placeholders bound to a FLOAT or DOUBLE.
 func FloatSlot(f float64, m Mode) Slot {

@@ -133,27 +133,27 @@ func (e *explanation) plan(p *route.Plan, shards int) {
 
 // explain shows an INSERT or REPLACE whose rows say where it goes.
 func (in *shardedInsert) explain(e *explanation) {
-	switch in.kind {
+	switch in.Kind {
 	case plan.Filled:
 		e.add("plan", "fill, divide by rows")
-		e.binding(&in.fill)
-		e.ids(&in.fill)
+		e.binding(&in.Fill)
+		e.ids(&in.Fill)
 	default:
 		e.add("plan", "divide by rows")
-		e.add("table", "%s", in.table.Name)
+		e.add("table", "%s", in.Table.Name)
 	}
-	if columns := in.vindexColumns(); len(columns) > 0 {
-		e.add("vindex", "%s(%s)", in.table.ColumnVindexes[0].Name, strings.Join(columns, ", "))
+	if columns := in.VindexColumns(); len(columns) > 0 {
+		e.add("vindex", "%s(%s)", in.Table.ColumnVindexes[0].Name, strings.Join(columns, ", "))
 	}
-	if in.shards == nil {
-		for _, shard := range in.targets {
-			e.add(in.keyspace.Shards[shard].String(), "%s", in.explainRows(func(int) bool { return true }))
+	if in.Shards == nil {
+		for _, shard := range in.Targets {
+			e.add(in.Keyspace.Shards[shard].String(), "%s", in.explainRows(func(int) bool { return true }))
 		}
 		return
 	}
-	byID := func(row int) bool { return in.pending && in.dependsOnID(row) }
-	for i, shard := range in.keyspace.Shards {
-		here := func(row int) bool { return !byID(row) && in.shards[row] == i }
+	byID := func(row int) bool { return in.Pending && in.DependsOnID(row) }
+	for i, shard := range in.Keyspace.Shards {
+		here := func(row int) bool { return !byID(row) && in.Shards[row] == i }
 		if in.anyRow(here) {
 			e.add(shard.String(), "%s", in.explainRows(here))
 		}
@@ -166,25 +166,15 @@ func (in *shardedInsert) explain(e *explanation) {
 // denial returns a server's error where the client's account may not run the statement: its plan would tell of the table's
 // columns.
 func (in *shardedInsert) denial() error {
-	conn, err := in.r.anyShard(in.keyspace.Shards[0], in.r.connectedConn)
+	conn, err := in.r.anyShard(in.Keyspace.Shards[0], in.r.connectedConn)
 	if err != nil {
 		return err
 	}
-	return conn.denial(in.stmt.AppendRows(nil, in.sql, parser.RowEdits{Database: conn.keyspace.Database}))
-}
-
-// dependsOnID reports whether the shard of a row is that of its new id.
-func (in *shardedInsert) dependsOnID(row int) bool {
-	for i := range in.operands {
-		if in.operands[i].id && in.r.s.isOpen(row) {
-			return true
-		}
-	}
-	return false
+	return conn.denial(in.Planner.Stmt.AppendRows(nil, in.SQL, parser.RowEdits{Database: conn.keyspace.Database}))
 }
 
 func (in *shardedInsert) anyRow(of func(row int) bool) bool {
-	for row := range in.shards {
+	for row := range in.Shards {
 		if of(row) {
 			return true
 		}
@@ -194,29 +184,29 @@ func (in *shardedInsert) anyRow(of func(row int) bool) bool {
 
 // explainRows gives the statement with the rows that of reports true for.
 func (in *shardedInsert) explainRows(of func(row int) bool) string {
-	edits := parser.RowEdits{Database: in.keyspace.Shards[0].Database, Rows: of}
-	if in.kind == plan.Filled {
-		edits.FillOptions, edits.Column = in.r.s.fillOptions(&in.fill), in.binding.Column
+	edits := parser.RowEdits{Database: in.Keyspace.Shards[0].Database, Rows: of}
+	if in.Kind == plan.Filled {
+		edits.FillOptions, edits.Column = in.r.s.fillOptions(&in.Fill), in.Binding.Column
 		numbers, first := in.numberIDs(), -1 // the row that gets the first id of its text
 		edits.Value = func(dst []byte, row int) ([]byte, bool) {
-			if !in.r.s.isOpen(row) {
+			if !in.Planner.IsOpen(row) {
 				return dst, false
 			}
 			if first < 0 {
 				first = row
 			}
-			return appendNamedID(dst, numbers[row], in.fill.Wrap && row == first), true
+			return appendNamedID(dst, numbers[row], in.Fill.Wrap && row == first), true
 		}
 	}
-	return string(in.stmt.AppendRows(nil, in.sql, edits))
+	return string(in.Planner.Stmt.AppendRows(nil, in.SQL, edits))
 }
 
 // numberIDs tells of each row which of the new ids it gets, from 1.
 func (in *shardedInsert) numberIDs() []int {
-	numbers := make([]int, in.stmt.Rows)
+	numbers := make([]int, in.Planner.Stmt.Rows)
 	n := 0
 	for row := range numbers {
-		if in.r.s.isOpen(row) {
+		if in.Planner.IsOpen(row) {
 			n++
 		}
 		numbers[row] = n

@@ -55,7 +55,7 @@ func (f *insertWriter) fillText(dst, sql []byte, p *plan.Fill) ([]byte, error) {
 func (f *insertWriter) fillValues(sql []byte, p *plan.Fill) func(dst []byte, row int) ([]byte, bool) {
 	n := 0
 	return func(dst []byte, row int) ([]byte, bool) {
-		if !f.isOpen(row) {
+		if !f.planner.IsOpen(row) {
 			return f.appendCopied(dst, sql, p, row)
 		}
 		if p.Sent == plan.SentText {

@@ -357,7 +357,7 @@ func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuer
 func (f *queryFiller) explainFilled(sql []byte, p *plan.Fill) []byte {
 	n, wrap := 0, p.Wrap
 	value := func(dst []byte, row int) ([]byte, bool) {
-		if !f.isOpen(row) {
+		if !f.planner.IsOpen(row) {
 			return f.appendCopied(dst, sql, p, row)
 		}
 		n++

@@ -30,15 +30,8 @@ func slotOf(p *wire.Param, m parser.Mode, ignore bool) parser.Slot {
 		return parser.Slot{State: parser.Unknown}
 	}
 	if n, ok := p.Integer(); ok {
-		return integerSlot(n, p.Type&wire.UnsignedParam != 0, m)
+		return parser.IntegerSlot(n, p.Type&wire.UnsignedParam != 0, m)
 	}
 	_, _, size := wire.LengthEncoded(p.Value)
 	return parser.StringSlot(p.Value[size:], m, ignore)
-}
-
-func integerSlot(n int64, unsigned bool, m parser.Mode) parser.Slot {
-	if n == 0 && !m.NoAutoValueOnZero {
-		return parser.Slot{State: parser.Open}
-	}
-	return parser.Slot{State: parser.Explicit, Value: n, HasValue: n >= 0 || !unsigned}
 }

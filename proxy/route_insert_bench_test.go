@@ -34,28 +34,25 @@ func BenchmarkPlanShardedInsert(b *testing.B) {
 				if _, err := r.ownerOf(r.s.planner.Stmt.Schema, r.s.planner.Stmt.Table); err != nil {
 					b.Fatal(err)
 				}
-				in := shardedInsert{r: &r.textRouter, keyspace: k, sql: sql, stmt: &r.s.planner.Stmt}
+				in := r.newShardedInsert(k, sql, parser.Mode{})
 				err := in.find()
 				if err == nil {
-					err = in.read()
-				}
-				if err == nil {
-					err = in.place()
+					err = in.plan()
 				}
 				if err == nil {
 					err = in.takeIDs()
 				}
 				if err == nil {
-					err = in.placeByIDs()
+					err = in.PlaceByIDs()
 				}
 				if err != nil {
 					b.Fatal(err)
 				}
-				if len(in.targets) == 1 {
+				if len(in.Targets) == 1 {
 					scratch = in.appendText(scratch[:0], nil)
 					continue
 				}
-				parts := in.divide(make([]*executor, len(in.targets)))
+				parts := in.divide(make([]*executor, len(in.Targets)))
 				for i := range parts {
 					scratch = in.appendText(scratch[:0], &parts[i])
 				}

@@ -21,10 +21,10 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 	last := -1 // the row that the insert id is of, of those with ids of their own
 	for i := range parts {
 		p := &parts[i]
-		if in.kind == plan.Filled && in.fill.Texts == nil {
+		if in.Kind == plan.Filled && in.Fill.Texts == nil {
 			p.conn.tellInserted(&p.fill, in.target(p.conn), &p.ok)
 		}
-		if i > 0 && in.reference() {
+		if i > 0 && in.SameRows() {
 			continue // the same rows again
 		}
 		all.AffectedRows += p.ok.AffectedRows
@@ -40,15 +40,15 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 		}
 	}
 	if in.tellsLastRow(all) {
-		all.InsertID = in.fill.ToldExplicit()
+		all.InsertID = in.Fill.ToldExplicit()
 	}
 	lastID := old
-	if in.isNew(all.InsertID) || in.effect&plan.MayChangeLastID != 0 && all.InsertID != 0 {
+	if in.isNew(all.InsertID) || in.Effect&plan.MayChangeLastID != 0 && all.InsertID != 0 {
 		lastID = all.InsertID
 	}
 	r.idConn = parts[0].conn
 	r.wantLastID(lastID)
-	if in.stmt.Rows > 1 {
+	if in.Planner.Stmt.Rows > 1 {
 		all.Rest = info.append(nil)
 	}
 	return all
@@ -58,19 +58,19 @@ func (in *shardedInsert) merge(parts []insertPart) wire.OK {
 // a server tells where all ids are the client's own, also when that row was not inserted
 // (MySQL's sql_insert.cc: next_number_field of the last record, once any was copied).
 func (in *shardedInsert) tellsLastRow(all wire.OK) bool {
-	return in.fill.Open == 0 && in.fill.HasExplicit && all.AffectedRows > 0 && in.effect&plan.MayChangeLastID == 0
+	return in.Fill.Open == 0 && in.Fill.HasExplicit && all.AffectedRows > 0 && in.Effect&plan.MayChangeLastID == 0
 }
 
 // isNew reports whether an id is of those that the statement took.
 func (in *shardedInsert) isNew(id uint64) bool {
 	switch {
-	case in.fill.Open == 0 || in.kind != plan.Filled || in.fill.Texts != nil:
+	case in.Fill.Open == 0 || in.Kind != plan.Filled || in.Fill.Texts != nil:
 		return false
-	case in.fill.IDs != nil && in.binding.Numbers != nil: // those of others may be between them
-		_, found := slices.BinarySearch(in.fill.IDs, int64(id))
+	case in.Fill.IDs != nil && in.Binding.Numbers != nil: // those of others may be between them
+		_, found := slices.BinarySearch(in.Fill.IDs, int64(id))
 		return found
 	}
-	return id >= uint64(in.fill.ID(0)) && id <= uint64(in.fill.ID(int(in.fill.Open)-1))
+	return id >= uint64(in.Fill.ID(0)) && id <= uint64(in.Fill.ID(int(in.Fill.Open)-1))
 }
 
 // insertInfo are the numbers in the text that a server adds to the answer to an INSERT

@@ -27,9 +27,9 @@ func (in *shardedInsert) conns(parts []insertPart) []*executor {
 
 // parts opens the connections of all shards that get a part.
 func (in *shardedInsert) parts() ([]insertPart, error) {
-	conns := make([]*executor, len(in.targets))
-	for i, shard := range in.targets {
-		conn, err := in.r.conn(in.keyspace.Shards[shard])
+	conns := make([]*executor, len(in.Targets))
+	for i, shard := range in.Targets {
+		conn, err := in.r.conn(in.Keyspace.Shards[shard])
 		if err != nil {
 			return nil, err
 		}
@@ -40,14 +40,14 @@ func (in *shardedInsert) parts() ([]insertPart, error) {
 
 // divide divides the statement among the connections of its targets.
 func (in *shardedInsert) divide(conns []*executor) []insertPart {
-	parts := make([]insertPart, len(in.targets))
-	index := make([]*insertPart, len(in.keyspace.Shards))
-	for i, shard := range in.targets {
-		parts[i] = insertPart{conn: conns[i], shard: shard, fill: in.fill}
-		parts[i].fill.Rows = in.stmt.Rows
+	parts := make([]insertPart, len(in.Targets))
+	index := make([]*insertPart, len(in.Keyspace.Shards))
+	for i, shard := range in.Targets {
+		parts[i] = insertPart{conn: conns[i], shard: shard, fill: in.Fill}
+		parts[i].fill.Rows = in.Planner.Stmt.Rows
 		index[shard] = &parts[i]
 	}
-	if in.shards == nil { // each gets them all
+	if in.Shards == nil { // each gets them all
 		return parts
 	}
 	for i := range parts {
@@ -55,11 +55,11 @@ func (in *shardedInsert) divide(conns []*executor) []insertPart {
 		fill.Rows, fill.Open, fill.IDs, fill.Texts, fill.Explicit, fill.HasExplicit = 0, 0, nil, nil, 0, false
 		fill.Lowest, fill.Highest, fill.Ahead = 0, 0, false
 	}
-	for row, n := 0, 0; row < len(in.shards); row++ {
-		part := index[in.shards[row]]
-		open := in.kind == plan.Filled && in.r.s.isOpen(row)
-		if part.take(row, open, in.r.s.planner.Slots); open {
-			part.fill.TakeFrom(&in.fill, n)
+	for row, n := 0, 0; row < len(in.Shards); row++ {
+		part := index[in.Shards[row]]
+		open := in.Kind == plan.Filled && in.Planner.IsOpen(row)
+		if part.take(row, open, in.Planner.Slots); open {
+			part.fill.TakeFrom(&in.Fill, n)
 			n++
 		}
 	}
@@ -88,7 +88,7 @@ func (in *shardedInsert) onEachOf(parts []insertPart) onEachOf {
 	conns := in.conns(parts)
 	return onEachOf{
 		conns:   conns,
-		inOrder: in.reference(),
+		inOrder: in.SameRows(),
 		send:    func(i int) error { return in.send(&parts[i]) },
 		receive: func(i int) (err error) {
 			parts[i].ok, err = parts[i].conn.readOK()

@@ -12,11 +12,11 @@ func (in *shardedInsert) run(attributes []byte) error {
 	if err := in.takeIDs(); err != nil {
 		return err
 	}
-	if err := in.placeByIDs(); err != nil {
+	if err := in.PlaceByIDs(); err != nil {
 		return err
 	}
-	if len(in.targets) == 1 {
-		return in.runOne(in.targets[0])
+	if len(in.Targets) == 1 {
+		return in.runOne(in.Targets[0])
 	}
 	return in.runSeveral()
 }
@@ -25,13 +25,13 @@ func (in *shardedInsert) run(attributes []byte) error {
 // table that is not sharded.
 func (in *shardedInsert) runOne(shard int) error {
 	r := in.r
-	conn, err := r.conn(in.keyspace.Shards[shard])
+	conn, err := r.conn(in.Keyspace.Shards[shard])
 	if err != nil {
 		return err
 	}
 	r.last = conn
 	return r.on(conn, func() error {
-		defer conn.after(in.effect)
+		defer conn.after(in.Effect)
 		return in.answerFrom(conn)
 	})
 }
@@ -46,11 +46,11 @@ func (in *shardedInsert) answerFrom(conn *executor) error {
 	if err := conn.SendPacket(conn.scratch); err != nil {
 		return err
 	}
-	switch in.kind {
+	switch in.Kind {
 	case plan.Filled:
-		return conn.settleFill(&in.fill, in.target(conn))
+		return conn.settleFill(&in.Fill, in.target(conn))
 	case plan.Report:
-		return conn.settleExplicit(&in.fill, in.target(conn))
+		return conn.settleExplicit(&in.Fill, in.target(conn))
 	}
 	return conn.relayResult()
 }
@@ -63,37 +63,37 @@ func (in *shardedInsert) prepare(conn *executor) error {
 			return err
 		}
 	}
-	return conn.before(in.effect)
+	return conn.before(in.Effect)
 }
 
 func (in *shardedInsert) target(conn *executor) catalog.TableName {
-	return catalog.TableName{Schema: conn.keyspace.Database, Table: in.stmt.Table}
+	return catalog.TableName{Schema: conn.keyspace.Database, Table: in.Planner.Stmt.Table}
 }
 
 // appendText appends the statement as a shard gets it: with the rows of a part, or all.
 func (in *shardedInsert) appendText(dst []byte, p *insertPart) []byte {
-	edits := parser.RowEdits{Database: in.keyspace.Shards[in.targets[0]].Database}
-	fill := &in.fill
+	edits := parser.RowEdits{Database: in.Keyspace.Shards[in.Targets[0]].Database}
+	fill := &in.Fill
 	if p != nil {
-		fill, edits.Database = &p.fill, in.keyspace.Shards[p.shard].Database
-		if in.shards != nil {
-			edits.Rows = func(row int) bool { return in.shards[row] == p.shard }
+		fill, edits.Database = &p.fill, in.Keyspace.Shards[p.shard].Database
+		if in.Shards != nil {
+			edits.Rows = func(row int) bool { return in.Shards[row] == p.shard }
 		}
 	}
-	if in.kind == plan.Filled {
-		edits.FillOptions, edits.Column = in.r.s.fillOptions(fill), in.binding.Column
+	if in.Kind == plan.Filled {
+		edits.FillOptions, edits.Column = in.r.s.fillOptions(fill), in.Binding.Column
 		if fill.Open > 0 {
 			edits.Value = in.fillValues(fill)
 		}
 	}
-	return in.stmt.AppendRows(dst, in.sql, edits)
+	return in.Planner.Stmt.AppendRows(dst, in.SQL, edits)
 }
 
 // fillValues gives the ids of a part's rows, one by one.
 func (in *shardedInsert) fillValues(fill *plan.Fill) func(dst []byte, row int) ([]byte, bool) {
 	n := 0
 	return func(dst []byte, row int) ([]byte, bool) {
-		if !in.r.s.isOpen(row) {
+		if !in.Planner.IsOpen(row) {
 			return dst, false
 		}
 		dst = fill.AppendOpen(dst, n)
@@ -121,7 +121,7 @@ func (in *shardedInsert) runSeveral() error {
 	for i := range parts {
 		p := &parts[i]
 		if err != nil {
-			p.conn.skipTaken(&in.fill, in.target(p.conn), err)
+			p.conn.skipTaken(&in.Fill, in.target(p.conn), err)
 		}
 		p.conn.tellExplicit(&p.fill, in.target(p.conn), p.conn.ownOutcome(&p.fill, p.ok, err))
 	}
@@ -135,4 +135,18 @@ func (in *shardedInsert) runSeveral() error {
 	r.ran(int64(ok.AffectedRows), 0)
 	ok.Status = r.status()
 	return r.answer(ok)
+}
+
+// takeIDs takes the ids that the rows leave out.
+func (in *shardedInsert) takeIDs() error {
+	if in.Kind != plan.Filled {
+		return nil
+	}
+	if in.Fill.Open > 1 {
+		var err error
+		if in.Fill.Step, err = in.r.increment(in.Keyspace.Shards); err != nil {
+			return err
+		}
+	}
+	return in.r.s.takeOpen(&in.Fill)
 }

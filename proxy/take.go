@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
@@ -13,7 +12,7 @@ func (f *idTaker) takeOpen(p *plan.Fill) error {
 	if p.MovesAhead() {
 		p.Own = plan.OwnOf(f.planner.Slots)
 	}
-	return f.takeIDs(p, f.isOpen, nil)
+	return f.takeIDs(p, f.planner.IsOpen, nil)
 }
 
 // takeIDs takes an id for each open row. params are those of an execution.
@@ -78,9 +77,4 @@ func (f *idTaker) nextRange(b *catalog.Binding, n int64) (sequence.Range, error)
 	ids, err := seq.Next(f.spanContext(), n)
 	f.srv.discard(b.Sequence, err)
 	return ids, err
-}
-
-// isOpen reports whether a row of the statement in s.planner.Stmt gets an id.
-func (f *idTaker) isOpen(row int) bool {
-	return len(f.planner.Slots) == 0 || f.planner.Slots[row].State == parser.Open
 }

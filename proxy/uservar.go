@@ -68,7 +68,7 @@ func variableSlot(value string, m parser.Mode, ignore bool) parser.Slot {
 		return parser.StringSlot([]byte(value[1:]), m, ignore)
 	}
 	if n, err := strconv.ParseInt(value[1:], 10, 64); err == nil {
-		return integerSlot(n, false, m)
+		return parser.IntegerSlot(n, false, m)
 	}
 	f, err := strconv.ParseFloat(value[1:], 64)
 	if err != nil {

@@ -83,6 +83,7 @@ const (
 	NeedsCharset                // of files for which LOAD DATA names none
 	NeedsSource                 // what the name Missing.Table of SELECT NEXT VALUE stands for
 	NeedsCallSource             // ... and of a call
+	NeedsComputed               // the row that Missing.Query gives, of constant expressions
 )
 
 // Missing is the error of a plan for which a fact has to be fetched first.
@@ -93,6 +94,8 @@ type Missing struct {
 	Rows  []int    // of NeedsVariables: whose ids they are
 	Names [][]byte // as they are written
 	Mode  parser.Mode
+
+	Query string // of NeedsComputed
 }
 
 func (m *Missing) Error() string {
@@ -172,6 +175,9 @@ func (p *Planner) Binding(schema, table string) (*catalog.Binding, error) {
 	}
 	return b, err
 }
+
+// IsOpen reports whether a row of the INSERT in Stmt gets an id.
+func (p *Planner) IsOpen(row int) bool { return len(p.Slots) == 0 || p.Slots[row].State == parser.Open }
 
 // Schema gives the database of the table in Stmt.
 func (p *Planner) Schema() string {

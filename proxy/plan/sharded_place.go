@@ -1,4 +1,4 @@
-package proxy
+package plan
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/vschema"
 )
 
@@ -25,104 +24,90 @@ type operand struct {
 }
 
 // place finds the shard of each row that does not depend on a new id.
-func (in *shardedInsert) place() (err error) {
+func (in *ShardedInsert) place() (err error) {
 	if len(in.operands) == 0 {
 		return in.placeWhole()
 	}
-	if in.shards = in.room.shards[:]; in.stmt.Rows != len(in.shards) {
-		in.shards = make([]int, in.stmt.Rows)
+	if in.Shards = in.room.shards[:]; in.stmt().Rows != len(in.Shards) {
+		in.Shards = make([]int, in.stmt().Rows)
 	}
-	if in.pending, err = in.placeRows(false); err != nil {
+	if in.Pending, err = in.placeRows(false); err != nil {
 		return err
 	}
 	return in.mayReturn()
 }
 
-// placeByIDs finds the shards of the other rows, once the ids are taken, and so those that get the statement.
-func (in *shardedInsert) placeByIDs() error {
+// PlaceByIDs finds the shards of the other rows, once the ids are taken, and so those that get the statement.
+func (in *ShardedInsert) PlaceByIDs() error {
 	if len(in.operands) == 0 {
 		return nil
 	}
-	if in.pending {
+	if in.Pending {
 		if _, err := in.placeRows(true); err != nil {
 			return err
 		}
 	}
-	in.targets = in.room.targets[:0]
-	for _, shard := range in.shards {
-		if !slices.Contains(in.targets, shard) {
-			in.targets = append(in.targets, shard)
+	in.Targets = in.room.targets[:0]
+	for _, shard := range in.Shards {
+		if !slices.Contains(in.Targets, shard) {
+			in.Targets = append(in.Targets, shard)
 		}
 	}
-	slices.Sort(in.targets)
+	slices.Sort(in.Targets)
 	return nil
 }
 
 // mayReturn refuses RETURNING where rows may be of several shards, before ids are taken:
 // of several rows that are placed by new ids that is not known by then.
-func (in *shardedInsert) mayReturn() error {
+func (in *ShardedInsert) mayReturn() error {
 	switch {
-	case !in.stmt.Returning || len(in.shards) == 1 || len(in.keyspace.Shards) == 1:
+	case !in.stmt().Returning || len(in.Shards) == 1 || len(in.Keyspace.Shards) == 1:
 		return nil
-	case in.pending:
+	case in.Pending:
 		return in.returnsSeveral()
 	}
-	for _, shard := range in.shards {
-		if shard != in.shards[0] {
+	for _, shard := range in.Shards {
+		if shard != in.Shards[0] {
 			return in.returnsSeveral()
 		}
 	}
 	return nil
 }
 
-func (in *shardedInsert) returnsSeveral() error {
+func (in *ShardedInsert) returnsSeveral() error {
 	return in.unsupported("RETURNING with rows of several shards", "insert the rows of each shard, or each row with a new id, by a statement of its own")
 }
 
 // placeWhole places a statement on a table without vindex: in all shards, or in the
 // one that the vschema pins the table to.
-func (in *shardedInsert) placeWhole() error {
+func (in *ShardedInsert) placeWhole() error {
 	switch {
-	case in.table.Pinned != nil:
-		in.targets = []int{in.keyspace.Layout.Find(in.table.Pinned)}
-	case in.reference():
-		for i := range in.keyspace.Shards {
-			in.targets = append(in.targets, i)
+	case in.Table.Pinned != nil:
+		in.Targets = []int{in.Keyspace.Layout.Find(in.Table.Pinned)}
+	case in.SameRows():
+		for i := range in.Keyspace.Shards {
+			in.Targets = append(in.Targets, i)
 		}
-		if in.stmt.Returning && len(in.targets) > 1 {
+		if in.stmt().Returning && len(in.Targets) > 1 {
 			return in.returnsSeveral()
 		}
 	default:
 		return mysql.NewError(mysql.ER_REQUIRES_PRIMARY_KEY, fmt.Sprintf(
-			"table '%s' does not have a primary vindex: give it one in the vschema, or make it a reference table", in.table.Name))
+			"table '%s' does not have a primary vindex: give it one in the vschema, or make it a reference table", in.Table.Name))
 	}
 	return nil
 }
 
-// takeIDs takes the ids that the rows leave out.
-func (in *shardedInsert) takeIDs() error {
-	if in.kind != plan.Filled {
-		return nil
-	}
-	if in.fill.Open > 1 {
-		var err error
-		if in.fill.Step, err = in.r.increment(in.keyspace.Shards); err != nil {
-			return err
-		}
-	}
-	return in.r.s.takeOpen(&in.fill)
-}
-
 // placeRows places the rows whose shard depends on a new id, or the others. pending
 // says that there are some of the former.
-func (in *shardedInsert) placeRows(byID bool) (pending bool, err error) {
+func (in *ShardedInsert) placeRows(byID bool) (pending bool, err error) {
 	n := 0 // of the open rows so far
-	for row := range in.shards {
+	for row := range in.Shards {
 		values := in.room.values[:0]
 		depends := false
 		for i := range in.operands {
 			o := &in.operands[i]
-			if o.id && in.r.s.isOpen(row) {
+			if o.id && in.Planner.IsOpen(row) {
 				depends = true
 				values = append(values, in.newID(n))
 				continue
@@ -133,39 +118,39 @@ func (in *shardedInsert) placeRows(byID bool) (pending bool, err error) {
 			}
 			values = append(values, v)
 		}
-		if in.binding != nil && in.r.s.isOpen(row) {
+		if in.Binding != nil && in.Planner.IsOpen(row) {
 			n++
 		}
 		pending = pending || depends
 		if depends != byID {
 			continue
 		}
-		id, err := in.table.ColumnVindexes[0].Map(in.room.id[:0], values)
+		id, err := in.Table.ColumnVindexes[0].Map(in.room.id[:0], values)
 		if err != nil {
 			return false, in.unmapped(row, err.Error())
 		}
 		if !in.strict() && slices.ContainsFunc(values, vschema.Value.IsNull) {
 			return false, in.stored("NULL") // NOT NULL makes 0 or an empty string of it
 		}
-		in.shards[row] = in.keyspace.Layout.Find(id)
+		in.Shards[row] = in.Keyspace.Layout.Find(id)
 	}
 	return pending, nil
 }
 
 // newID gives the n-th new id, another value while there are none.
-func (in *shardedInsert) newID(n int) vschema.Value {
+func (in *ShardedInsert) newID(n int) vschema.Value {
 	switch {
-	case in.fill.Texts != nil:
-		return vschema.Text(in.fill.Text(n))
-	case in.fill.First == 0:
+	case in.Fill.Texts != nil:
+		return vschema.Text(in.Fill.Text(n))
+	case in.Fill.First == 0:
 		return vschema.Int(0)
 	}
-	return vschema.Int(in.fill.ID(n))
+	return vschema.Int(in.Fill.ID(n))
 }
 
 // value gives what a row's column is to the vindex: what the server will store, so
 // that the row is found by it.
-func (in *shardedInsert) value(o *operand, row int) (vschema.Value, error) {
+func (in *ShardedInsert) value(o *operand, row int) (vschema.Value, error) {
 	c := &o.cells[row]
 	if in.changes(o, c) {
 		return vschema.Value{}, in.stored("a value")
@@ -187,18 +172,18 @@ func (in *shardedInsert) value(o *operand, row int) (vschema.Value, error) {
 }
 
 // strict reports whether the server refuses what it cannot store as it is.
-func (in *shardedInsert) strict() bool { return in.mode.Strict && !in.stmt.Ignore }
+func (in *ShardedInsert) strict() bool { return in.Mode.Strict && !in.stmt().Ignore }
 
 // stored is the error for a value that would be stored as another one, so that its row
 // would not be found by it.
-func (in *shardedInsert) stored(what string) error {
+func (in *ShardedInsert) stored(what string) error {
 	return in.unsupported("IGNORE, or an sql_mode that is not strict, with "+what+" that a vindex column would store as another one",
 		"write a value that the column holds")
 }
 
 // changes reports whether the server may store a value as another one, where it does
 // not refuse to.
-func (in *shardedInsert) changes(o *operand, c *parser.Cell) bool {
+func (in *ShardedInsert) changes(o *operand, c *parser.Cell) bool {
 	if in.strict() {
 		return false
 	}
@@ -228,7 +213,7 @@ func (in *shardedInsert) changes(o *operand, c *parser.Cell) bool {
 }
 
 // unmapped is the error for a row that belongs to no shard.
-func (in *shardedInsert) unmapped(row int, why string) error {
+func (in *ShardedInsert) unmapped(row int, why string) error {
 	shown := make([]string, len(in.operands))
 	for i, o := range in.operands {
 		shown[i] = "NULL"
@@ -257,3 +242,6 @@ func showCell(c *parser.Cell) string {
 	}
 	return "NULL"
 }
+
+// DependsOnID reports whether the shard of a row is that of its new id.
+func (in *ShardedInsert) DependsOnID(row int) bool { return in.idOperand() && in.Planner.IsOpen(row) }

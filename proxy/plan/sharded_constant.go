@@ -1,4 +1,4 @@
-package proxy
+package plan
 
 import (
 	"bytes"
@@ -24,15 +24,14 @@ type constant struct {
 	characters bool // it is for a column of characters, whatever character set it has itself
 }
 
-// evaluate has the rows' expressions computed that say where they go.
-func (in *shardedInsert) evaluate() error {
+// compute puts the values of expressions that say where rows go in their places.
+func (in *ShardedInsert) compute() error {
 	all, err := in.constants()
 	if len(all) == 0 || err != nil {
 		return err
 	}
-	home, err := in.r.anyConn()
-	if err != nil {
-		return err
+	if in.Computed != nil {
+		return in.settleConstants(all, in.Computed)
 	}
 	query := []byte("SELECT ")
 	for i, c := range all {
@@ -45,19 +44,11 @@ func (in *shardedInsert) evaluate() error {
 		}
 		query = append(append(append(query, "CAST(("...), c.text...), ") AS BINARY)"...)
 	}
-	query = append(query, " LIMIT 1"...) // whatever sql_select_limit says
-	if err := home.SendText(string(query)); err != nil {
-		return err
-	}
-	row, err := home.ReadRow()
-	if err != nil {
-		return err
-	}
-	return in.settleConstants(all, row)
+	return &Missing{Fact: NeedsComputed, Query: string(query) + " LIMIT 1"} // whatever sql_select_limit says
 }
 
 // constants collects the expressions, all of which have to be constant.
-func (in *shardedInsert) constants() (all []constant, err error) {
+func (in *ShardedInsert) constants() (all []constant, err error) {
 	for i := range in.operands {
 		o := &in.operands[i]
 		for row := range o.cells {
@@ -71,7 +62,7 @@ func (in *shardedInsert) constants() (all []constant, err error) {
 				return nil, in.unsupported("a hexadecimal or bit literal within the value of an integer vindex column",
 					"write the number in decimal: the server may take such a literal for text, or for a number")
 			}
-			if slots := in.r.s.planner.Slots; o.id && len(slots) > 0 && slots[row].State == parser.Unknown {
+			if slots := in.Planner.Slots; o.id && len(slots) > 0 && slots[row].State == parser.Unknown {
 				c.slot = &slots[row]
 			}
 			all = append(all, c)
@@ -81,7 +72,7 @@ func (in *shardedInsert) constants() (all []constant, err error) {
 		return nil, err
 	}
 	for _, c := range all {
-		if !parser.IsConstant(c.text, in.mode) {
+		if !parser.IsConstant(c.text, in.Mode) {
 			return nil, in.unsupported("the expression "+string(c.text[:min(len(c.text), 64)])+" as the value of an id or of a vindex column",
 				"write a literal there: its value has to be known before the statement is sent")
 		}
@@ -90,8 +81,8 @@ func (in *shardedInsert) constants() (all []constant, err error) {
 }
 
 // idConstants adds the expressions of an id that has no part in a vindex.
-func (in *shardedInsert) idConstants(all []constant) ([]constant, error) {
-	slots := in.r.s.planner.Slots
+func (in *ShardedInsert) idConstants(all []constant) ([]constant, error) {
+	slots := in.Planner.Slots
 	unknown := func() bool {
 		for i := range slots {
 			if slots[i].State == parser.Unknown {
@@ -100,18 +91,18 @@ func (in *shardedInsert) idConstants(all []constant) ([]constant, error) {
 		}
 		return false
 	}
-	if in.binding == nil || in.idOperand() || !unknown() {
+	if in.Binding == nil || in.idOperand() || !unknown() {
 		return all, nil
 	}
-	cells, err := in.stmt.Cells(nil, in.sql, in.binding.Column, in.columns)
+	cells, err := in.stmt().Cells(nil, in.SQL, in.Binding.Column, in.columns)
 	if err != nil {
 		return nil, err
 	}
-	if in.r.s.planner.Slots, err = in.stmt.Slots(slots[:0], in.sql, in.binding.Column, in.columns); err != nil {
+	if in.Planner.Slots, err = in.stmt().Slots(slots[:0], in.SQL, in.Binding.Column, in.columns); err != nil {
 		return nil, err
 	}
-	for row := range in.r.s.planner.Slots {
-		if slot := &in.r.s.planner.Slots[row]; slot.State == parser.Unknown {
+	for row := range in.Planner.Slots {
+		if slot := &in.Planner.Slots[row]; slot.State == parser.Unknown {
 			all = append(all, constant{text: cells[row].Text, slot: slot})
 		}
 	}
@@ -119,7 +110,7 @@ func (in *shardedInsert) idConstants(all []constant) ([]constant, error) {
 }
 
 // idOperand reports whether the id is a column of the vindex.
-func (in *shardedInsert) idOperand() bool {
+func (in *ShardedInsert) idOperand() bool {
 	for i := range in.operands {
 		if in.operands[i].id {
 			return true
@@ -129,7 +120,7 @@ func (in *shardedInsert) idOperand() bool {
 }
 
 // settleConstants takes in the computed values, a row of the text protocol.
-func (in *shardedInsert) settleConstants(all []constant, row []byte) error {
+func (in *ShardedInsert) settleConstants(all []constant, row []byte) error {
 	for _, c := range all {
 		text, null, rest, ok := wire.Text(row)
 		if !ok {
@@ -151,7 +142,7 @@ func (in *shardedInsert) settleConstants(all []constant, row []byte) error {
 }
 
 // computed gives what a value that the server computed is.
-func (in *shardedInsert) computed(text []byte, null, characters bool) parser.Cell {
+func (in *ShardedInsert) computed(text []byte, null, characters bool) parser.Cell {
 	if null {
 		return parser.Cell{Kind: parser.CellNull}
 	}
@@ -162,7 +153,7 @@ func (in *shardedInsert) computed(text []byte, null, characters bool) parser.Cel
 	if characters && utf8.Valid(raw) {
 		return parser.Cell{Kind: parser.CellString, Text: raw, Raw: raw}
 	}
-	decoded, ok := in.mode.Charset.Decode(raw)
+	decoded, ok := in.Mode.Charset.Decode(raw)
 	if !ok {
 		return parser.Cell{Kind: parser.CellExpression}
 	}
@@ -170,15 +161,15 @@ func (in *shardedInsert) computed(text []byte, null, characters bool) parser.Cel
 }
 
 // settleSlot judges a computed value as an id.
-func (in *shardedInsert) settleSlot(slot *parser.Slot, v *parser.Cell) {
-	mode, at := in.binding.Mode(in.mode), slot.Param
+func (in *ShardedInsert) settleSlot(slot *parser.Slot, v *parser.Cell) {
+	mode, at := in.Binding.Mode(in.Mode), slot.Param
 	switch v.Kind {
 	case parser.CellNull:
 		*slot = parser.Slot{State: parser.Open}
 	case parser.CellSigned:
-		*slot = integerSlot(int64(v.Number), false, mode)
+		*slot = parser.IntegerSlot(int64(v.Number), false, mode)
 	default:
-		*slot = parser.StringSlot(v.Raw, mode, in.stmt.Ignore)
+		*slot = parser.StringSlot(v.Raw, mode, in.stmt().Ignore)
 	}
 	slot.Param = at
 }
