@@ -120,20 +120,22 @@ func TestRecoverXA(t *testing.T) {
 				for i, shard := range g.shards {
 					prepareXA(t, shard, fmt.Sprintf("'%sdead-1','%s/customer:%s',21319", own, value[string](t, shard, "SELECT DATABASE()"), g.layout.Name(i)), fmt.Sprintf("UPDATE user SET age = 50 WHERE id = %d", []int{1, 4}[i]))
 				}
-				// Of something else, and of a seqgate whose decisions are in another table.
+				// Of something else, of a seqgate whose decisions are in another table, and of what uses such names in another format.
 				database := value[string](t, g.shards[0], "SELECT DATABASE()")
-				others := []string{fmt.Sprintf("'another','%s/customer:-80',1", database), fmt.Sprintf("'%sdead-1','%s/customer:-80',21319", transactionsOf("another"), database)}
+				others := []string{fmt.Sprintf("'another','%s/customer:-80',1", database), fmt.Sprintf("'%sdead-1','%s/customer:-80',21319", transactionsOf("another"), database), fmt.Sprintf("'%sdead-2','%s/customer:-80',1", own, database)}
 				for i, xid := range others {
 					prepareXA(t, g.shards[0], xid, userValues+fmt.Sprintf("(%d, 'b', 10)", 1000+i))
 				}
 				exec(t, decides, "UNLOCK TABLES")
-				eventually(t, func() bool { return len(g.preparedXA(t)) == 2 }, "recovery of two parts")
+				eventually(t, func() bool { return len(g.preparedXA(t)) == len(others) }, "recovery of two parts")
 				if got := g.ages(t); got != want {
 					t.Errorf("ages %v, want %v", got, want)
 				}
 				left := g.preparedXA(t)
 				slices.Sort(left)
-				if want := []string{"another" + database + "/customer:-80", transactionsOf("another") + "dead-1" + database + "/customer:-80"}; !slices.Equal(left, want) {
+				want := []string{"another" + database + "/customer:-80", transactionsOf("another") + "dead-1" + database + "/customer:-80", own + "dead-2" + database + "/customer:-80"}
+				slices.Sort(want)
+				if !slices.Equal(left, want) {
 					t.Errorf("prepared transactions left: %v, want %v", left, want)
 				}
 				for _, xid := range others {

@@ -19,8 +19,8 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// format is the format id of seqgate's transactions.
-const format = 0x5347
+// formatID is the format id of seqgate's transactions.
+const formatID = 0x5347
 
 // Decisions is the table that says what becomes of prepared transactions: what
 // stands there first counts, whoever wrote it.
@@ -99,7 +99,7 @@ func (d *Decisions) table() string {
 
 // ID gives a transaction's name at one shard, as SQL has it.
 func ID(name string, k *catalog.Keyspace) string {
-	return fmt.Sprintf("'%s',X'%x',%d", name, branch(k), format)
+	return fmt.Sprintf("'%s',X'%x',%d", name, branch(k), formatID)
 }
 
 // branch tells the shards of one server apart, also those of two configurations that

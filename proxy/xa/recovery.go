@@ -157,7 +157,7 @@ func (d *Decisions) preparedOn(ctx context.Context, k *catalog.Keyspace) ([]stri
 		if err := rows.Scan(&format, &length, &branchLength, &data); err != nil {
 			return nil, err
 		}
-		if format != format || length > len(data) || string(data[length:]) != branch(k) {
+		if format != formatID || length > len(data) || string(data[length:]) != branch(k) {
 			continue
 		}
 		if name := string(data[:length]); strings.HasPrefix(name, d.own) && backend.IsPlainName(name) {
