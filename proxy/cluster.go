@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/threads"
 )
 
 // clusters knows which keyspaces lie on clusters, where a connection of seqgate's own may lead to another node than a
@@ -31,7 +32,7 @@ func (c *clusters) has(ctx context.Context, k *catalog.Keyspace) bool {
 		return true
 	}
 	defer conn.Close() // gives it back; that of a broken one fails
-	is, err := isCluster(ctx, conn)
+	is, err := threads.IsCluster(ctx, conn)
 	if err != nil {
 		return true
 	}

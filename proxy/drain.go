@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/seqgate/seqgate/proxy/socket"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -140,7 +141,7 @@ func (s *sessionList) endQuiet() {
 
 // release gives back what sessions have shared.
 func (s *sessionList) release() error {
-	err := s.hangups.close()
+	err := s.hangups.Close()
 	if s.ownGenerators != nil {
 		err = errors.Join(err, s.ownGenerators.Close(context.Background())) // static worker ids: nobody has to be told
 	}
@@ -177,7 +178,7 @@ func closeWrite(c net.Conn) {
 // or the connection ends.
 func (c *clientConn) cork(on bool) error {
 	c.corked.Store(on)
-	return corkSocket(c.front.Conn, on)
+	return socket.Cork(c.front.Conn, on)
 }
 
 // beforeCommand has the answer to the command that came leave together with what

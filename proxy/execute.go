@@ -9,6 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/param"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -217,7 +218,7 @@ func (f *filler) openRows(st *statement, p *plan.Fill, params []wire.Param) erro
 func (f *filler) decide(p *plan.Fill, slot parser.Slot, params []wire.Param) parser.Slot {
 	mode := p.Binding.Mode(f.State.Mode)
 	if slot.State == parser.Param {
-		slot = slotOf(&params[slot.Param], mode, p.Ignore)
+		slot = param.Slot(&params[slot.Param], mode, p.Ignore)
 	}
 	return p.Binding.Judge(slot, mode.Strict && !p.Ignore)
 }

@@ -33,7 +33,7 @@ func (s *session) cutOff() {
 // watch has gone called at the end of w's peer. A session that cannot be watched
 // does without.
 func (s *keyspaces) watch(w *wire.Conn, log *slog.Logger, gone func()) (stop func()) {
-	stop, err := s.hangups.watch(w.Conn, gone)
+	stop, err := s.hangups.Watch(w.Conn, gone)
 	if err != nil {
 		log.Warn("the ends of a session's connections will be noticed late", "err", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
+	"github.com/seqgate/seqgate/proxy/threads"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -87,7 +88,7 @@ func (f *insertWriter) probe(p *plan.Fill, t catalog.TableName, rows int64) uint
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, limit)
 	defer cancel()
-	err := errOtherServer
+	err := threads.ErrOtherServer
 	if !f.srv.clusters.has(ctx, f.keyspace) {
 		var id uint64
 		if id, err = firstPresent(ctx, f.keyspace, t, p); err == nil || f.ctx.Err() != nil {

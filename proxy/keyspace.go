@@ -17,6 +17,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
 	"github.com/seqgate/seqgate/proxy/handshake"
+	"github.com/seqgate/seqgate/proxy/socket"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -118,7 +119,7 @@ type keyspaces struct {
 	pauses        pauses
 
 	log     *slog.Logger
-	hangups *hangups
+	hangups *socket.Watcher
 	// pools are the backends' connections, by unsharded keyspace or shard; none without a list of users.
 	pools    map[*catalog.Keyspace]*backend.Pool
 	accounts accountPools

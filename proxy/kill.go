@@ -11,6 +11,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/threads"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -128,7 +129,7 @@ func (s *sessionList) end(ctx context.Context, t killTarget, query bool) error {
 	threadID := t.session.ThreadID.Load()
 	err := s.endNow(ctx, t, query)
 	switch {
-	case !query || !errors.Is(err, errUnsure):
+	case !query || !errors.Is(err, threads.ErrUnsure):
 	case t.session.killed.Load(), t.session.IsOver():
 		return errSessionEnded
 	case t.router == nil && t.session.HasLost(threadID):
@@ -154,9 +155,9 @@ func (s *sessionList) endNow(ctx context.Context, t killTarget, query bool) erro
 	}
 	db, err := s.asking(t.keyspace, t.account)
 	if err == nil {
-		err = killThread(ctx, db, t.session.Thread(), query)
+		err = threads.Kill(ctx, db, t.session.Thread(), query)
 	}
-	if errors.Is(err, errOtherServer) || errors.Is(err, errUnsure) && !query {
+	if errors.Is(err, threads.ErrOtherServer) || errors.Is(err, threads.ErrUnsure) && !query {
 		t.session.CutThread(threadID)
 		err = nil
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/threads"
+	"github.com/seqgate/seqgate/proxy/threads/threadstest"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -20,14 +22,14 @@ func TestKillOfEndedThread(t *testing.T) {
 		early bool // it ends before the server is asked
 		want  error
 	}{
-		{"nothing is known", 8, func(*session) {}, false, errUnsure},
+		{"nothing is known", 8, func(*session) {}, false, threads.ErrUnsure},
 		{"the session was killed", 8, func(s *session) { s.killed.Store(true) }, false, errSessionEnded},
 		{"the session was killed, and the server has closed the connection", 8, func(s *session) { s.killed.Store(true); s.Ends.BackEnded.Store(true) }, false, errSessionEnded},
 		{"the session has ended", 8, func(s *session) { s.Ends.Over = true }, false, errSessionEnded},
 		{"the session has ended, and its connection is another's", 7, func(s *session) { s.Ends.Over = true }, true, errSessionEnded},
 		{"the server has closed the connection", 8, func(s *session) { s.Ends.BackEnded.Store(true) }, false, nil},
 		{"there is no connection now", 8, func(s *session) { s.ThreadID.Store(0) }, false, nil},
-		{"there is another connection now, on which it may run", 8, func(s *session) { s.ThreadID.Store(9) }, false, errUnsure},
+		{"there is another connection now, on which it may run", 8, func(s *session) { s.ThreadID.Store(9) }, false, threads.ErrUnsure},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,7 +42,7 @@ func TestKillOfEndedThread(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			server := &killServer{host: "10.0.0.9:5000", command: "Query"}
+			server := &threadstest.Server{Host: "10.0.0.9:5000", Command: "Query"}
 			db := sql.OpenDB(server)
 			defer db.Close()
 			s := newSession(new(clientConn), &serverConn{serverState: serverState{keyspace: &catalog.Keyspace{Name: "main", DB: db},
@@ -49,14 +51,14 @@ func TestKillOfEndedThread(t *testing.T) {
 			if tt.early {
 				tt.ended(s)
 			} else {
-				server.asked = func() { tt.ended(s) }
+				server.Asked = func() { tt.ended(s) }
 			}
 			srv := &Server{}
 			if err := srv.end(t.Context(), killTarget{session: s, keyspace: s.keyspace}, true); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
-			if len(server.killed) > 0 {
-				t.Errorf("another's statement was ended: %q", server.killed)
+			if len(server.Killed) > 0 {
+				t.Errorf("another's statement was ended: %q", server.Killed)
 			}
 		})
 	}

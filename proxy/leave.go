@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/socket"
 )
 
 // Where a session may be ended while its client goes on speaking: behind the answer to
@@ -65,5 +66,5 @@ func (c *clientConn) noteLook(sql []byte) {
 // interruption, so its reason has to be looked for after that. Of a record of TLS of which
 // a part has come nothing is seen.
 func (c *clientConn) commandHasCome() bool {
-	return len(c.front.Unread()) > 0 || c.front.HasBuffered() || hasPending(c.front.Conn)
+	return len(c.front.Unread()) > 0 || c.front.HasBuffered() || socket.HasPending(c.front.Conn)
 }

@@ -110,7 +110,7 @@ var errLeft = &frontError{errors.New("the client left while seqgate connected to
 func (l *login) whileThere(do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
-	stop, err := l.srv.hangups.watch(l.front.Conn, cancel)
+	stop, err := l.srv.hangups.Watch(l.front.Conn, cancel)
 	if err != nil {
 		return err
 	}

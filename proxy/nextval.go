@@ -9,6 +9,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/meter"
+	"github.com/seqgate/seqgate/proxy/param"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/sequence"
@@ -190,7 +191,7 @@ func (x *valueRunner) readNext(st *statement, payload []byte) error {
 		return err
 	}
 	if n.CountParam {
-		v := slotOf(&params[0], x.State.Mode, false)
+		v := param.Slot(&params[0], x.State.Mode, false)
 		if !v.HasValue || v.Value < 1 {
 			return mysql.NewError(mysql.ER_WRONG_ARGUMENTS,
 				"the number of values asked of sequence "+n.Name.String()+" must be an integer of 1 or more")

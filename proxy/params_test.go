@@ -13,6 +13,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/param"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -53,14 +54,14 @@ func TestParamID(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := slotOf(&tt.p, parser.Mode{Strict: true}, false)
+			got := param.Slot(&tt.p, parser.Mode{Strict: true}, false)
 			if got.State != tt.want.State || got.HasValue && got.Value != tt.want.Value {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})
 	}
 	zero := wire.IDParam(0)
-	if got := slotOf(&zero, parser.Mode{NoAutoValueOnZero: true}, false); got.State != parser.Explicit {
+	if got := param.Slot(&zero, parser.Mode{NoAutoValueOnZero: true}, false); got.State != parser.Explicit {
 		t.Errorf("with NO_AUTO_VALUE_ON_ZERO: zero is %+v, want explicit", got)
 	}
 }
@@ -98,7 +99,7 @@ func TestExecuteRoundTrip(t *testing.T) {
 func TestReadParamsBound(t *testing.T) {
 	r := wire.ParamReader{Data: []byte{0, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
 	got := r.ReadParams(1, false, []wire.Param{wire.IDParam(9)}, nil)
-	if r.Bad || len(got) != 1 || slotOf(&got[0], parser.Mode{}, false).Value != 5 {
+	if r.Bad || len(got) != 1 || param.Slot(&got[0], parser.Mode{}, false).Value != 5 {
 		t.Errorf("got %+v, bad=%v", got, r.Bad)
 	}
 	r = wire.ParamReader{Data: []byte{0, 0, 5, 0, 0, 0, 0, 0, 0, 0}}
@@ -115,7 +116,7 @@ func FuzzReadParams(f *testing.F) {
 		r := wire.ParamReader{Data: b}
 		for _, p := range r.ReadParams(count, named, nil, map[uint16]bool{3: true}) {
 			if !r.Bad {
-				slotOf(&p, parser.Mode{}, false)
+				param.Slot(&p, parser.Mode{}, false)
 			}
 		}
 		if !r.Bad && r.At > len(b) {

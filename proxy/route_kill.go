@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seqgate/seqgate/proxy/backend"
+	"github.com/seqgate/seqgate/proxy/threads"
 	"github.com/seqgate/seqgate/sequence"
 )
 
@@ -28,22 +29,22 @@ func (r *shardedConn) killConns(ctx context.Context, query bool) error {
 	ctx, cancel := context.WithTimeout(ctx, killLimit)
 	defer cancel()
 	r.conns.stopConnecting()
-	threads := r.threads()
-	errs := make([]error, len(threads))
+	all := r.threads()
+	errs := make([]error, len(all))
 	var asked sync.WaitGroup
-	for i, t := range threads {
+	for i, t := range all {
 		asked.Go(func() {
 			db, err := r.s.srv.asking(t.conn.keyspace, t.conn.account.Load())
 			if err == nil {
-				err = killThread(ctx, db, t.Thread, query)
+				err = threads.Kill(ctx, db, t.Thread, query)
 			}
 			errs[i] = err
 		})
 	}
 	asked.Wait()
 	frozen := false
-	for i, t := range threads {
-		if query && errors.Is(errs[i], errUnsure) {
+	for i, t := range all {
+		if query && errors.Is(errs[i], threads.ErrUnsure) {
 			if t.conn.HasLost(t.ID) {
 				errs[i] = nil
 			}
@@ -56,10 +57,10 @@ func (r *shardedConn) killConns(ctx context.Context, query bool) error {
 	}
 	switch {
 	case query:
-	case frozen || len(threads) == 0:
-		r.cut(threads)
+	case frozen || len(all) == 0:
+		r.cut(all)
 	default: // it has the servers' last words by then, or none will come
-		time.AfterFunc(killLimit, func() { r.cut(threads) })
+		time.AfterFunc(killLimit, func() { r.cut(all) })
 	}
 	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/param"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
@@ -172,7 +173,7 @@ func (st *routedStmt) argument(i int) (vschema.Value, error) {
 	if i >= len(st.values) {
 		return vschema.Value{}, malformedExecute()
 	}
-	return vindexValueOf(&st.values[i], st.mode)
+	return param.VindexValue(&st.values[i], st.mode)
 }
 
 // executeByPlan executes a statement on the shards that its plan and values say.
@@ -258,7 +259,7 @@ func (r *statementRouter) boundText(st *routedStmt) (text []byte, err error) {
 		return nil, parser.ErrPlaceholders
 	}
 	r.bound, err = parser.AppendBound(r.bound[:0], st.sql, st.places, func(dst []byte, n int) ([]byte, error) {
-		return appendParam(dst, &st.values[n], st.mode)
+		return param.AppendLiteral(dst, &st.values[n], st.mode)
 	})
 	return r.bound, err
 }

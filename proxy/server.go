@@ -22,6 +22,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/health"
 	"github.com/seqgate/seqgate/proxy/meter"
 	"github.com/seqgate/seqgate/proxy/shapes"
+	"github.com/seqgate/seqgate/proxy/socket"
 	"github.com/seqgate/seqgate/proxy/xa"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/keyed"
@@ -174,7 +175,7 @@ func New(cfg Config) (*Server, error) {
 		s.publicKey = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	}
 	var err error
-	s.hangups, err = newHangups()
+	s.hangups, err = socket.NewWatcher()
 	if cfg.Users != nil {
 		s.pools = make(map[*catalog.Keyspace]*backend.Pool)
 		for _, k := range cfg.Keyspaces {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/threads"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -37,7 +38,7 @@ func (d *commandStatement) showSessions() (shown, error) {
 	for _, s := range sessions {
 		now := doing.of(s.thread)
 		result.rows = append(result.rows, []string{strconv.FormatUint(s.id, 10), s.user, s.host, s.keyspace.Name,
-			now.database, now.command, now.time, now.state})
+			now.Database, now.Command, now.Time, now.State})
 	}
 	return result, nil
 }
@@ -107,7 +108,7 @@ func (s *sessionList) doing(ctx context.Context, of sessionRow, sessions []sessi
 	if err != nil {
 		return nil, err
 	}
-	found, err := processesOf(ctx, db, ids...)
+	found, err := threads.List(ctx, db, ids...)
 	if err != nil {
 		return nil, fmt.Errorf("ask the server what its sessions do: %w", err)
 	}
@@ -115,12 +116,12 @@ func (s *sessionList) doing(ctx context.Context, of sessionRow, sessions []sessi
 }
 
 // activities is what a server's threads do, by their ids.
-type activities map[uint32]process
+type activities map[uint32]threads.Thread
 
 // of gives what a thread does; one that the server does not know does nothing.
-func (a activities) of(thread uint32) process {
+func (a activities) of(thread uint32) threads.Thread {
 	if now, ok := a[thread]; ok {
 		return now
 	}
-	return process{command: "Sleep", time: "0"}
+	return threads.Thread{Command: "Sleep", Time: "0"}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
+	"github.com/seqgate/seqgate/proxy/threads"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -67,12 +68,12 @@ func (c *serverState) learnDatabase() bool {
 		return false
 	}
 	thread := c.ThreadID.Load()
-	found, err := processesOf(c.ctx, db, thread)
+	found, err := threads.List(c.ctx, db, thread)
 	own, ok := found[thread]
-	if err != nil || !ok || !strings.HasSuffix(own.host, ":"+port) {
+	if err != nil || !ok || !strings.HasSuffix(own.Host, ":"+port) {
 		return false
 	}
-	c.State.Database, c.State.DatabaseKnown = own.database, true
+	c.State.Database, c.State.DatabaseKnown = own.Database, true
 	return true
 }
 

@@ -63,7 +63,7 @@ func (s *Server) Sessions(ctx context.Context, most int) (all []SessionStatus, t
 		now := bySeen[by].of(row.thread)
 		all = append(all, SessionStatus{
 			ID: row.id, User: row.user, Host: row.host, Keyspace: row.keyspace.Name,
-			Database: now.database, Command: now.command, Time: now.time, State: now.state, Pinned: row.pinned,
+			Database: now.Database, Command: now.Command, Time: now.Time, State: now.State, Pinned: row.pinned,
 		})
 	}
 	return all, total, err

@@ -1,4 +1,4 @@
-package proxy
+package threads
 
 import (
 	"context"
@@ -13,39 +13,39 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// errOtherServer: a connection that was made for a KILL leads to another node of a cluster than the one to be ended, so that
+// ErrOtherServer: a connection that was made for a KILL leads to another node of a cluster than the one to be ended, so that
 // its id is nobody's there, or a stranger's.
-var errOtherServer = errors.New("the connection for a KILL leads to another server of the cluster")
+var ErrOtherServer = errors.New("the connection for a KILL leads to another server of the cluster")
 
-// errUnsure: outside of clusters, too, a connection for a KILL may lead to another server, behind a load balancer or a name.
+// ErrUnsure: outside of clusters, too, a connection for a KILL may lead to another server, behind a load balancer or a name.
 // Where ports do not tell, as behind NAT, the thread with the session's id may be anybody's.
-var errUnsure = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+var ErrUnsure = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 	"seqgate does not support this KILL: something between it and the server, as NAT or a load balancer, hides which connection there is whose, "+
 		"so that another's might be hit; use KILL at the server itself, or KILL CONNECTION here, which cuts the session off")
 
-// killThread ends a connection at its server, or what runs on it, over one of db's, after it has made sure that this leads to the
-// same server: else the error is errOtherServer or errUnsure, and nobody was hit. With query it leaves one alone that runs
+// Kill ends a connection at its server, or what runs on it, over one of db's, after it has made sure that this leads to the
+// same server: else the error is ErrOtherServer or ErrUnsure, and nobody was hit. With query it leaves one alone that runs
 // nothing: it would be the next statement that is hit.
-func killThread(ctx context.Context, db *sql.DB, t backend.Thread, query bool) error {
+func Kill(ctx context.Context, db *sql.DB, t backend.Thread, query bool) error {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() // gives it back; that of a broken one fails
-	running, err := processesOf(ctx, conn, t.ID)
+	running, err := List(ctx, conn, t.ID)
 	if err != nil {
 		return err
 	}
 	now, ok := running[t.ID]
-	if !ok || t.Port != "" && !strings.HasSuffix(now.host, ":"+t.Port) {
-		if several, err := isCluster(ctx, conn); err != nil || several {
-			return errors.Join(err, errOtherServer)
+	if !ok || t.Port != "" && !strings.HasSuffix(now.Host, ":"+t.Port) {
+		if several, err := IsCluster(ctx, conn); err != nil || several {
+			return errors.Join(err, ErrOtherServer)
 		}
-		return errUnsure
+		return ErrUnsure
 	}
 	what := "KILL"
 	if query {
-		if now.command == "Sleep" {
+		if now.Command == "Sleep" {
 			return nil
 		}
 		what = "KILL QUERY"
@@ -57,8 +57,8 @@ func killThread(ctx context.Context, db *sql.DB, t backend.Thread, query bool) e
 	return err
 }
 
-// isCluster reports whether a server is a node of Galera, or a member of a replication group.
-func isCluster(ctx context.Context, conn *sql.Conn) (bool, error) {
+// IsCluster reports whether a server is a node of Galera, or a member of a replication group.
+func IsCluster(ctx context.Context, conn *sql.Conn) (bool, error) {
 	for _, query := range []string{"SHOW GLOBAL VARIABLES LIKE 'wsrep_on'", "SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'"} {
 		var name, value string
 		err := conn.QueryRowContext(ctx, query).Scan(&name, &value)

@@ -1,4 +1,4 @@
-package proxy
+package param
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// appendParam appends the parameter as a literal that the server stores as it would
+// AppendLiteral appends the parameter as a literal that the server stores as it would
 // store the parameter itself. Its error is for the client: there is none.
-func appendParam(dst []byte, p *wire.Param, m parser.Mode) ([]byte, error) {
+func AppendLiteral(dst []byte, p *wire.Param, m parser.Mode) ([]byte, error) {
 	if p.Null || byte(p.Type) == mysql.MYSQL_TYPE_NULL {
 		return append(dst, "NULL"...), nil
 	}

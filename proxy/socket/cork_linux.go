@@ -1,4 +1,4 @@
-package proxy
+package socket
 
 import (
 	"net"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// corkSocket sets or takes back TCP_CORK (tcp(7)). What is no TCP connection has none.
-func corkSocket(c net.Conn, on bool) error {
+// Cork sets or takes back TCP_CORK (tcp(7)). What is no TCP connection has none.
+func Cork(c net.Conn, on bool) error {
 	raw := backend.SocketOf(c)
 	if _, ok := c.RemoteAddr().(*net.TCPAddr); !ok || raw == nil {
 		return nil
@@ -20,8 +20,8 @@ func corkSocket(c net.Conn, on bool) error {
 	return onDescriptor(raw, func(fd int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_CORK, value) })
 }
 
-// hasPending reports whether a socket has received bytes that nobody has read.
-func hasPending(c net.Conn) bool {
+// HasPending reports whether a socket has received bytes that nobody has read.
+func HasPending(c net.Conn) bool {
 	raw := backend.SocketOf(c)
 	if raw == nil {
 		return false

@@ -1,4 +1,4 @@
-package proxy
+package socket
 
 import (
 	"crypto/tls"
@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-func newTestHangups(t *testing.T) *hangups {
+func newTestWatcher(t *testing.T) *Watcher {
 	t.Helper()
-	h, err := newHangups()
+	h, err := NewWatcher()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := h.close(); err != nil {
+		if err := h.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -42,10 +42,10 @@ func pair(t *testing.T, network, address string) (ours, theirs net.Conn) {
 }
 
 // watched gives a channel that gets a value for each call of gone.
-func watched(t *testing.T, h *hangups, c net.Conn) (gone chan struct{}, stop func()) {
+func watched(t *testing.T, h *Watcher, c net.Conn) (gone chan struct{}, stop func()) {
 	t.Helper()
 	gone = make(chan struct{}, 10)
-	stop, err := h.watch(c, func() { gone <- struct{}{} })
+	stop, err := h.Watch(c, func() { gone <- struct{}{} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func wantGone(t *testing.T, gone <-chan struct{}) {
 }
 
 // pass lets the watcher deal with all that happened before.
-func pass(t *testing.T, h *hangups) {
+func pass(t *testing.T, h *Watcher) {
 	t.Helper()
 	ours, theirs := pair(t, "tcp", "127.0.0.1:0")
 	gone, _ := watched(t, h, ours)
@@ -79,7 +79,7 @@ func TestHangups(t *testing.T) {
 	for network, address := range addresses {
 		for name, end := range ends {
 			t.Run(network+" "+name, func(t *testing.T) {
-				h := newTestHangups(t)
+				h := newTestWatcher(t)
 				ours, theirs := pair(t, network, address)
 				gone, stop := watched(t, h, tls.Client(ours, nil)) // its socket is found underneath
 				defer stop()
@@ -106,7 +106,7 @@ func TestHangups(t *testing.T) {
 
 // A reset is an end, and so is one that came before the watch.
 func TestHangupsReset(t *testing.T) {
-	h := newTestHangups(t)
+	h := newTestWatcher(t)
 	ours, theirs := pair(t, "tcp", "127.0.0.1:0")
 	if err := theirs.(*net.TCPConn).SetLinger(0); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestHangupsReset(t *testing.T) {
 
 // After stop nothing is told, also when the descriptor is another connection's.
 func TestHangupsStop(t *testing.T) {
-	h := newTestHangups(t)
+	h := newTestWatcher(t)
 	ours, theirs := pair(t, "tcp", "127.0.0.1:0")
 	gone, stop := watched(t, h, ours)
 	stop()
@@ -140,7 +140,7 @@ func TestHangupsStop(t *testing.T) {
 
 // What has no socket is not watched.
 func TestHangupsWithoutSocket(t *testing.T) {
-	h := newTestHangups(t)
+	h := newTestWatcher(t)
 	a, b := net.Pipe()
 	gone, stop := watched(t, h, a)
 	_ = b.Close()
@@ -152,7 +152,7 @@ func TestHangupsWithoutSocket(t *testing.T) {
 }
 
 func TestHangupsMemory(t *testing.T) {
-	h := newTestHangups(t)
+	h := newTestWatcher(t)
 	const connections = 2000
 	var conns []net.Conn
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -181,7 +181,7 @@ func TestHangupsMemory(t *testing.T) {
 	stops := make([]func(), 0, connections)
 	before := inUse()
 	for _, c := range conns {
-		stop, err := h.watch(c, func() {})
+		stop, err := h.Watch(c, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package proxy
+package param
 
 import (
 	"strconv"
@@ -11,8 +11,8 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// vindexValueOf gives the parameter as a vindex maps it. Its error is for the client.
-func vindexValueOf(p *wire.Param, m parser.Mode) (vschema.Value, error) {
+// VindexValue gives the parameter as a vindex maps it. Its error is for the client.
+func VindexValue(p *wire.Param, m parser.Mode) (vschema.Value, error) {
 	if p.Null || byte(p.Type) == mysql.MYSQL_TYPE_NULL {
 		return vschema.Null(), nil
 	}

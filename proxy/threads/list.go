@@ -1,4 +1,4 @@
-package proxy
+package threads
 
 import (
 	"cmp"
@@ -10,10 +10,10 @@ import (
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
-// process is what a server says of one of its connections.
-type process struct {
-	host                           string // with the port, but on a Unix socket
-	database, command, time, state string // time is in seconds
+// Thread is what a server says of one of its connections.
+type Thread struct {
+	Host                           string // with the port, but on a Unix socket
+	Database, Command, Time, State string // Time is in seconds
 }
 
 // queryer is a pool of connections, or one of them.
@@ -21,10 +21,10 @@ type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// processesOf asks a server what its connections with those ids do. It gives those that there are and that the account
+// List asks a server what its connections with those ids do. It gives those that there are and that the account
 // may see. SHOW is asked and not information_schema.PROCESSLIST: on MySQL a query of that fails with error 3854 while any
 // connection runs a text that is no UTF-8, say one with a binary literal. Either way the server makes the whole list.
-func processesOf(ctx context.Context, db queryer, ids ...uint32) (map[uint32]process, error) {
+func List(ctx context.Context, db queryer, ids ...uint32) (map[uint32]Thread, error) {
 	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
 	defer cancel()
 	rows, err := db.QueryContext(ctx, "SHOW PROCESSLIST")
@@ -40,7 +40,7 @@ func processesOf(ctx context.Context, db queryer, ids ...uint32) (map[uint32]pro
 	for _, id := range ids {
 		wanted[id] = true
 	}
-	found := make(map[uint32]process, len(ids))
+	found := make(map[uint32]Thread, len(ids))
 	values, places := make([]sql.RawBytes, len(columns)), make([]any, len(columns))
 	for i := range values {
 		places[i] = &values[i]
@@ -51,7 +51,7 @@ func processesOf(ctx context.Context, db queryer, ids ...uint32) (map[uint32]pro
 		}
 		id, err := strconv.ParseUint(string(values[0]), 10, 32)
 		if err == nil && wanted[uint32(id)] { // of Id, User, Host, db, Command, Time, State, Info and what a server adds
-			found[uint32(id)] = process{string(values[2]), string(values[3]), string(values[4]), cmp.Or(string(values[5]), "0"), string(values[6])}
+			found[uint32(id)] = Thread{string(values[2]), string(values[3]), string(values[4]), cmp.Or(string(values[5]), "0"), string(values[6])}
 		}
 	}
 	return found, rows.Err()

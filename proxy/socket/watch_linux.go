@@ -1,4 +1,4 @@
-package proxy
+package socket
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hangups tells of peers that close their side of a connection, as it happens
+// Watcher tells of peers that close their side of a connection, as it happens
 // and whether or not anybody reads from it. It is one epoll instance and one
 // goroutine for all of a server's connections. What peers send wakes it not.
-type hangups struct {
+type Watcher struct {
 	epoll *os.File
 	raw   syscall.RawConn
 	ended chan struct{} // closed when the goroutine has
@@ -26,7 +26,7 @@ type hangups struct {
 	gone map[uint64]func() // by id; not by descriptor, which is another connection's after a close
 }
 
-func newHangups() (*hangups, error) {
+func NewWatcher() (*Watcher, error) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("watch connections: %w", err)
@@ -35,7 +35,7 @@ func newHangups() (*hangups, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return nil, errors.Join(fmt.Errorf("watch connections: %w", err), unix.Close(fd))
 	}
-	h := &hangups{epoll: os.NewFile(uintptr(fd), "epoll"), ended: make(chan struct{}), gone: make(map[uint64]func())}
+	h := &Watcher{epoll: os.NewFile(uintptr(fd), "epoll"), ended: make(chan struct{}), gone: make(map[uint64]func())}
 	if h.raw, err = h.epoll.SyscallConn(); err != nil {
 		return nil, errors.Join(fmt.Errorf("watch connections: %w", err), h.epoll.Close())
 	}
@@ -43,8 +43,8 @@ func newHangups() (*hangups, error) {
 	return h, nil
 }
 
-// close ends the watching of all connections. It may be called again.
-func (h *hangups) close() error {
+// Close ends the watching of all connections. It may be called again.
+func (h *Watcher) Close() error {
 	err := h.epoll.Close()
 	<-h.ended
 	if errors.Is(err, os.ErrClosed) {
@@ -53,12 +53,12 @@ func (h *hangups) close() error {
 	return errors.Join(err, h.err)
 }
 
-// watch calls gone, once, from the watcher's goroutine, when the peer has closed
+// Watch calls gone, once, from the watcher's goroutine, when the peer has closed
 // its sending side or the connection has failed; at once, when it had before.
 // stop ends that: after it returned, gone is not called any more. gone must
 // neither wait nor call stop. A connection with no socket of its own underneath is
 // not watched.
-func (h *hangups) watch(c net.Conn, gone func()) (stop func(), err error) {
+func (h *Watcher) Watch(c net.Conn, gone func()) (stop func(), err error) {
 	raw := backend.SocketOf(c)
 	if raw == nil {
 		return func() {}, nil
@@ -79,7 +79,7 @@ func (h *hangups) watch(c net.Conn, gone func()) (stop func(), err error) {
 	}, nil
 }
 
-func (h *hangups) control(raw syscall.RawConn, op int, event *unix.EpollEvent) error {
+func (h *Watcher) control(raw syscall.RawConn, op int, event *unix.EpollEvent) error {
 	return onDescriptor(h.raw, func(epoll int) error {
 		return onDescriptor(raw, func(fd int) error { return unix.EpollCtl(epoll, op, fd, event) })
 	})
@@ -93,13 +93,13 @@ func onDescriptor(raw syscall.RawConn, f func(fd int) error) (err error) {
 	return err
 }
 
-func (h *hangups) forget(id uint64) {
+func (h *Watcher) forget(id uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.gone, id)
 }
 
-func (h *hangups) run() {
+func (h *Watcher) run() {
 	defer close(h.ended)
 	var events [64]unix.EpollEvent
 	var n int
@@ -118,7 +118,7 @@ func (h *hangups) run() {
 
 // tell calls gone for what has happened. It does so with the lock held, for
 // which stop waits.
-func (h *hangups) tell(events []unix.EpollEvent) {
+func (h *Watcher) tell(events []unix.EpollEvent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range events {

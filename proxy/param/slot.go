@@ -1,4 +1,4 @@
-package proxy
+package param
 
 import (
 	"encoding/binary"
@@ -9,9 +9,9 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// slotOf judges a parameter in the place of an id as MySQL judges a value for an
+// Slot judges a parameter in the place of an id as MySQL judges a value for an
 // AUTO_INCREMENT column. ignore says that the statement has IGNORE.
-func slotOf(p *wire.Param, m parser.Mode, ignore bool) parser.Slot {
+func Slot(p *wire.Param, m parser.Mode, ignore bool) parser.Slot {
 	if p.Null || byte(p.Type) == mysql.MYSQL_TYPE_NULL {
 		return parser.Slot{State: parser.Open}
 	}
