@@ -10,6 +10,24 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
+// connected returns both ends of a connection, through the kernel's buffers: on a busy machine a [net.Pipe], whose every
+// read waits for the other side's goroutine, takes many times as long for long packets.
+func connected(t *testing.T) (near, far net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if near, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if far, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	return near, far
+}
+
 // A long command comes and goes in the same packets, whatever its size and
 // however it is written.
 func TestLongPackets(t *testing.T) {
@@ -17,8 +35,8 @@ func TestLongPackets(t *testing.T) {
 		payload := bytes.Repeat([]byte("0123456789abcde"), size/15+1)[:size]
 		want, _ := wire.AppendPacket(nil, 0, payload)
 		next := []byte("the next command")
-		client, front := net.Pipe()
-		back, server := net.Pipe()
+		client, front := connected(t)
+		back, server := connected(t)
 		s := newSession(&clientConn{front: wire.NewConn(front)}, &serverConn{serverState: serverState{Session: backend.Session{Wire: wire.NewConn(back)}}})
 		go func() {
 			_, _ = client.Write(append(bytes.Clone(want), next...)) // reading tells
@@ -60,7 +78,7 @@ func TestTakeLongRefuses(t *testing.T) {
 		{"out of order", []byte{1, 0, 0, 2}, backend.MaxStatement, &wire.OrderError{Want: 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			client, front := net.Pipe()
+			client, front := connected(t)
 			defer client.Close()
 			defer front.Close()
 			go func() {
