@@ -7,6 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/route"
@@ -135,6 +136,9 @@ func (in *shardedInsert) fetch(m *plan.Missing) error {
 		}
 		if err == nil {
 			in.Computed, err = home.ReadRow()
+		}
+		if err == nil && in.Computed == nil {
+			err = backend.ErrMalformedAnswer
 		}
 		return err
 	}
