@@ -73,6 +73,7 @@ func (x *textRunner) explain(sql []byte) (e explanation, err error) {
 	if err := x.Know(); err != nil {
 		return nil, err
 	}
+	x.Intervened = false // by what would not run for the statement itself
 	if sql, err = oneStatement(sql, x.State.Mode); err != nil {
 		return nil, err
 	}

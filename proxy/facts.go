@@ -22,7 +22,7 @@ type askedTable struct {
 // startPlan has the planner begin with a statement.
 func (f *statementReader) startPlan() {
 	f.planner.Session = plan.Session{State: &f.State, MariaDB: f.MariaDB, Temporary: f.temporary != nil, QueryNames: f.srv.queryNames}
-	f.planner.Tables, f.planner.Fetched = knownTables{f}, plan.Fetched{}
+	f.planner.Tables, f.planner.Fetched = knownTables{f}, plan.Fetched{Asked: f.Intervened}
 	clear(f.asked)
 	clear(f.sources)
 }
@@ -51,12 +51,11 @@ func (f *statementReader) fetchMissing(err error) (again bool, _ error) {
 
 func (f *statementReader) fetch(m *plan.Missing) (err error) {
 	fetched := &f.planner.Fetched
+	defer func() { fetched.Asked = f.Intervened }()
 	switch m.Fact {
 	case plan.NeedsSettings:
-		fetched.Asked = true
 		return f.Know()
 	case plan.NeedsLastID:
-		fetched.Asked = true
 		return f.KnowLastID()
 	case plan.NeedsDatabase:
 		fetched.NoDatabase = !f.learnDatabase()
@@ -67,7 +66,6 @@ func (f *statementReader) fetch(m *plan.Missing) (err error) {
 		f.askTable(m.Table)
 		fetched.Anew = true
 	case plan.NeedsTemporary:
-		fetched.Asked = fetched.Asked || !f.isPermanent(m.Table.Schema, m.Table.Table)
 		hidden, err := f.isTemporary(m.Table.Schema, m.Table.Table)
 		if fetched.Temporary == nil {
 			fetched.Temporary = make(map[catalog.TableName]bool)

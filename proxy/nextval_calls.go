@@ -21,6 +21,9 @@ func (x *textRunner) planCalls(sql []byte) (c *plan.Calls, err error) {
 // false when it has none that are seqgate's.
 func (x *textRunner) queryCalls(payload []byte, begin, size int) (done bool, err error) {
 	p, err := x.planCallsText(payload[begin:])
+	if err != nil {
+		x.noteKind(kindOf(parser.Sniff(payload[begin:])))
+	}
 	if err == nil && p == nil {
 		return false, nil
 	}
@@ -38,7 +41,7 @@ func (x *textRunner) queryCalls(payload []byte, begin, size int) (done bool, err
 // their places.
 func (x *textRunner) runCalls(p *plan.Calls, attributes, sql []byte) error {
 	if p.Whole {
-		x.left, x.failedBy = nil, nil // of the statement before
+		x.left, x.failedBy, x.lostUnseen = nil, nil, false // of the statement before
 		if p.Next.Params() > 0 {
 			return &parser.SyntaxError{Near: "?", Line: 1}
 		}

@@ -142,7 +142,7 @@ func (in *shardedInsert) fetch(m *plan.Missing) error {
 		}
 		return err
 	}
-	return m
+	return fmt.Errorf("the plan of a sharded INSERT needs a fact %d that nobody fetches", m.Fact)
 }
 
 // sourcesOf gives the shards, or the server, that answer a query.

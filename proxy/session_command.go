@@ -23,6 +23,7 @@ func (s *session) command(code byte, length int) error {
 	if code != mysql.COM_QUERY && code != mysql.COM_STMT_CLOSE {
 		s.left, s.failedBy = nil, nil
 	}
+	s.Intervened = false
 	if s.router != nil {
 		return s.router.command(code, length)
 	}

@@ -96,6 +96,7 @@ func (x *textRunner) runAll(attributes, text []byte, spans []parser.Span, rest [
 		if x.Answer.Failed {
 			return nil, nil
 		}
+		x.Intervened = false
 	}
 	return rest, nil
 }

@@ -6,11 +6,11 @@ import "github.com/seqgate/seqgate/parser"
 func (r *shardedConn) mode() (parser.Mode, error) {
 	conn := r.settings.Ahead() // what was set last is not known elsewhere
 	if conn == nil {
-		any, err := r.anyConn()
+		other, err := r.anyConn()
 		if err != nil {
 			return parser.Mode{}, err
 		}
-		conn = &any.Session
+		conn = &other.Session
 	}
 	if err := conn.Know(); err != nil {
 		return parser.Mode{}, err
@@ -65,5 +65,6 @@ func (r *shardedConn) passTo(conn *executor, attributes, sql []byte) error {
 	if err := r.refuseProgram(conn, sql); err != nil {
 		return err
 	}
+	conn.Intervened = false // what the statement before has left is the router's to know
 	return r.on(conn, func() error { return conn.queryPart(attributes, sql) })
 }

@@ -43,7 +43,7 @@ func chaosAhead() time.Duration {
 var changes = []struct{ below, pkg, read, changed string }{
 	{"sequence/snowflake", "snowflake", "return now, now.Sub(c.start)", "return now.Add(chaosAhead()), now.Sub(c.start)"},
 	{"sequence/worker", "worker", "return now.Round(0), now.Sub(c.start)", "return now.Round(0).Add(chaosAhead()), now.Sub(c.start)"},
-	{"proxy", "", "recoveryGrace = 2 * decisionTimeout", "recoveryGrace = 1500 * time.Millisecond"},
+	{"proxy/xa", "", "defaultGrace = 2 * timeout", "defaultGrace = 1500 * time.Millisecond"},
 }
 
 // buildWithClock builds a seqgate whose time of day can be set by a file, and whose recovery is hastened. Programs in Go take the

@@ -39,6 +39,9 @@ type Session struct {
 	Used       bool        // some command other than COM_PING was sent
 	Unpoolable atomic.Bool // ... and one of those that no reset undoes
 
+	// Intervened says that seqgate has run a statement of its own since the client's came: what the one before has left is gone.
+	Intervened bool
+
 	Begun   bool // of a shard's: the client's transaction has begun on it
 	Applied int  // of a shard's: how many changes of the client's settings it has
 	// Preceded says that it got what is of the next transaction alone.

@@ -75,6 +75,7 @@ func (c *Session) StartAnswer(as wire.Shape) {
 // Quietly runs a statement of seqgate's own in the client's backend session. An
 // error of the server's is a *wire.ServerError.
 func (c *Session) Quietly(sql string) error {
+	c.Intervened = true
 	if err := c.SendText(sql); err != nil {
 		return err
 	}
@@ -117,6 +118,7 @@ func (c *Session) ReadRow() (row []byte, err error) {
 // gets each definition, and row each row. An error of the server's is a *wire.ServerError,
 // and leaves the session's status as it was.
 func (c *Session) ReadOwn(column, row func(payload []byte) error) error {
+	c.Intervened = true
 	status, rows := c.Answer.Status, c.Answer.Rows
 	defer func() { c.Answer.Rows = rows }()
 	c.StartAnswer(wire.ShapeResults)
