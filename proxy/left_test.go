@@ -211,6 +211,24 @@ func TestInsertIgnoreBesideAlter(t *testing.T) {
 	})
 }
 
+// A text that only mentions a call may have the session asked how it reads: an INSERT with ROW_COUNT() is refused then, as what
+// that gave is gone.
+func TestLeftBesideMentionedCall(t *testing.T) {
+	t.Parallel()
+	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
+		g := newGate(t, s, gateOptions{})
+		exec(t, g.direct, "CREATE TABLE t (id BIGINT PRIMARY KEY AUTO_INCREMENT, v BIGINT)", "CREATE TABLE other (v BIGINT)", "INSERT INTO other VALUES (1), (2), (3)")
+		createSequence(t, g.direct, "t_seq", 1000, 100)
+		c := conn(t, g.open(t, ""))
+		exec(t, c, "INSERT INTO t (v) VALUES (0)", "SET SESSION sort_buffer_size = 300000", "UPDATE other SET v = v + 1")
+		fails(t, c, 1235, "", `INSERT INTO t (v) VALUES (ROW_COUNT()) /* nextval \ */`)
+		exec(t, c, "UPDATE other SET v = v + 1", `INSERT INTO t (v) VALUES (ROW_COUNT()) /* nextval \ */`)
+		if got := value[int64](t, c, "SELECT MAX(v) FROM t"); got != 3 {
+			t.Errorf("got %d, want the 3 rows of the UPDATE before", got)
+		}
+	})
+}
+
 // Whether a temporary table hides one is asked in the session, which changes what the statement before has left: an INSERT
 // that reads that is refused, unless the answer is known.
 func TestLeftBesideTemporary(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// planNext plans a SELECT NEXT [n] VALUE[S] FROM|FOR s.
+// planNext plans a SELECT NEXT n VALUES FROM|FOR s. A SELECT NEXT VALUE is a call to planCalls (see [parser.MayCall]): here come
+// those that it left to the server, or could not read.
 func (x *valueRunner) planNext(p textPlan, sql []byte) (textPlan, error) {
 	ours := false
 	err := x.planned(func() (err error) {

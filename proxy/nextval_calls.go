@@ -21,9 +21,6 @@ func (x *textRunner) planCalls(sql []byte) (c *plan.Calls, err error) {
 // false when it has none that are seqgate's.
 func (x *textRunner) queryCalls(payload []byte, begin, size int) (done bool, err error) {
 	p, err := x.planCallsText(payload[begin:])
-	if err != nil {
-		x.noteKind(kindOf(parser.Sniff(payload[begin:])))
-	}
 	if err == nil && p == nil {
 		return false, nil
 	}

@@ -26,15 +26,15 @@ func (x *textRunner) planText(sql []byte) (p textPlan, resolved bool, err error)
 // version comments themselves.
 func (x *textRunner) planCallsText(sql []byte) (*plan.Calls, error) {
 	p, err := x.planCalls(sql)
-	if p != nil || !parser.HasVersion(sql) {
-		return p, err
+	if p == nil && parser.HasVersion(sql) {
+		if resolved := bytes.Clone(sql); x.resolveVersions(resolved) {
+			if p, err = x.planCalls(resolved); p != nil {
+				copy(sql, resolved)
+			}
+		}
 	}
-	resolved := bytes.Clone(sql)
-	if !x.resolveVersions(resolved) {
-		return p, err
-	}
-	if p, err = x.planCalls(resolved); p != nil {
-		copy(sql, resolved)
+	if err != nil {
+		x.noteKind(kindOf(parser.Sniff(sql))) // else who runs them does
 	}
 	return p, err
 }

@@ -1,7 +1,7 @@
 // Package xa keeps what becomes of transactions on several shards, which commit in two phases (X/Open XA; MySQL manual, "XA
 // Transactions"): each shard prepares, a row in the table of decisions says what becomes of all, and then each is told. It
-// names those transactions, decides, and ends what a dead seqgate has left prepared. Who begins and commits them is package
-// proxy's transaction.go.
+// names those transactions, decides, and ends what a dead seqgate has left prepared. Sessions begin and
+// commit them: package proxy's transaction.go and xa.go.
 package xa
 
 import (
