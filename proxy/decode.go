@@ -8,14 +8,11 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
 // SELECT SEQGATE_DECODE(id) takes an id apart, by a text or as a prepared statement.
-
-var errDecodeForm = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate answers SEQGATE_DECODE(id) of one literal, or one parameter of a prepared statement, that is alone in a SELECT, and nothing beside it")
 
 // decodeColumns are those of its result. The numbers are the last ones.
 func decodeColumns() []wire.Column {
@@ -34,15 +31,12 @@ func (d *commandStatement) selectDecode() error {
 
 // planPrepareDecode judges the statement to prepare.
 func (x *valueRunner) planPrepareDecode(sql []byte) (*statement, error) {
-	mode, err := x.Readable(sql)
-	if err != nil {
-		return nil, err
-	}
-	stmt, err := parser.ParseCommand(sql, mode)
-	if err != nil {
-		return nil, errDecodeForm
-	}
-	return &statement{next: &plan.NextValues{Decode: true, Key: stmt.ID, KeyParam: stmt.IDParam}}, nil
+	var next plan.NextValues
+	err := x.planned(func() (err error) {
+		next, err = x.planner.Decode(sql)
+		return err
+	})
+	return &statement{next: &next}, err
 }
 
 // answerDecode answers an execution, in the binary protocol.

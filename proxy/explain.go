@@ -120,6 +120,9 @@ func (x *textRunner) explain(sql []byte) (e explanation, err error) {
 	case plan.Command:
 		e.add("plan", "command")
 		e.add("command", "%s", p.what)
+		if p.own != nil && p.own.SQL() != "" {
+			e.text(x.keyspace, []byte(p.own.SQL()))
+		}
 	}
 	return e, nil
 }

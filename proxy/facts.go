@@ -82,6 +82,20 @@ func (f *statementReader) fetch(m *plan.Missing) (err error) {
 	case plan.NeedsCharset:
 		fetched.Charset, err = f.DatabaseCharset()
 		fetched.HasCharset = true
+	case plan.NeedsSequenceTable:
+		found, err := f.lookSequence(m.Table)
+		if fetched.SequenceTables == nil {
+			fetched.SequenceTables = make(map[catalog.TableName]catalog.SequenceTable)
+		}
+		fetched.SequenceTables[m.Table] = found
+		return err
+	case plan.NeedsFilledTable:
+		table, err := f.srv.catalog.FilledFrom(f.ctx, f.keyspace, m.Table.Schema, m.Table.Table)
+		if fetched.Filled == nil {
+			fetched.Filled = make(map[catalog.TableName]string)
+		}
+		fetched.Filled[m.Table] = table
+		return err
 	default:
 		return fmt.Errorf("a plan needs a fact %d that nobody fetches", m.Fact)
 	}

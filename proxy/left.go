@@ -9,6 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -74,7 +75,7 @@ func (c *serverState) signalOwn(sql []byte) error {
 	}
 	message := []rune(e.Message)
 	err := c.Quietly(fmt.Sprintf("SIGNAL SQLSTATE '%s' SET MYSQL_ERRNO = %d, MESSAGE_TEXT = %s", e.State, e.Code,
-		literal(string(message[:min(len(message), maxMessage)]))))
+		catalog.Literal(string(message[:min(len(message), maxMessage)]))))
 	var signalled *wire.ServerError
 	if errors.As(err, &signalled) {
 		return nil

@@ -118,7 +118,7 @@ func (c *serverConn) accountMayTake(k *catalog.Keyspace, name sequence.Name) (bo
 // askPrivileges asks for what the account that runs it may do with a sequence's row; no row: nothing.
 func askPrivileges(name sequence.Name) string {
 	return "SELECT CAST(PRIVILEGES AS BINARY) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = " +
-		literal(name.Database) + " AND TABLE_NAME = " + literal(name.Table) + " AND COLUMN_NAME = 'next_id' LIMIT 1"
+		catalog.Literal(name.Database) + " AND TABLE_NAME = " + catalog.Literal(name.Table) + " AND COLUMN_NAME = 'next_id' LIMIT 1"
 }
 
 // allowsTaking judges the answer. Neither server shows a column without a privilege on it; what keeps no privileges, as the

@@ -112,6 +112,7 @@ type textPlan struct {
 	fill     plan.Fill
 	query    *insertQuery
 	next     plan.NextValues
+	own      *plan.CommandPlan // of a command of seqgate's own
 	// run runs a plan.Command, with what stands before the text of a COM_QUERY, and answers the client.
 	run        func(attributes []byte) error
 	what       string // such a command does, in a word or two
@@ -147,8 +148,8 @@ func (x *textRunner) plan(sql []byte) (textPlan, error) {
 		if x.asksLastID(sql) {
 			return x.planLastID(p, sql), nil
 		}
-		if verb := parser.SniffCommand(sql); verb != parser.NoCommand {
-			return x.planSeqgate(p, verb, sql)
+		if parser.SniffCommand(sql) != parser.NoCommand {
+			return x.planCommand(p, sql)
 		}
 	case parser.Load:
 		return x.planLoad(p, sql)
@@ -167,8 +168,8 @@ func (x *textRunner) plan(sql []byte) (textPlan, error) {
 	case parser.Use:
 		return x.planUse(p, sql), nil
 	case parser.DDL, parser.Show:
-		if verb := parser.SniffCommand(sql); verb != parser.NoCommand {
-			return x.planSeqgate(p, verb, sql)
+		if parser.SniffCommand(sql) != parser.NoCommand {
+			return x.planCommand(p, sql)
 		}
 	}
 	return p, nil

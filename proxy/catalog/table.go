@@ -112,5 +112,13 @@ func Quote(name string) string {
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }
 
+// Literal writes a text for SQL so that it reads alike in every sql_mode and character set.
+func Literal(text string) string {
+	if text == "" {
+		return "''"
+	}
+	return fmt.Sprintf("_utf8mb4 0x%x", text)
+}
+
 // IsMerge reports whether the table is a MERGE table, whose rows are those of others.
 func (t *Table) IsMerge() bool { return strings.EqualFold(t.Engine, "MRG_MyISAM") }

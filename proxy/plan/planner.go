@@ -58,6 +58,9 @@ type Fetched struct {
 	HasCharset bool
 	Duality    []catalog.DualityView
 	HasDuality bool
+
+	SequenceTables map[catalog.TableName]catalog.SequenceTable
+	Filled         map[catalog.TableName]string // from a sequence: the name of one such table, "" where there is none
 }
 
 // Copied are copies of user variables in the places of ids: what each says of its row's id, judged in a mode.
@@ -72,18 +75,20 @@ type Copied struct {
 type Fact uint8
 
 const (
-	NeedsSettings   Fact = iota // of the session: sql_mode, character set, default database
-	NeedsLastID                 // LAST_INSERT_ID(), and the settings
-	NeedsDatabase               // the default one alone
-	NeedsTable                  // Missing.Table: how its ids are made
-	NeedsTableAnew              // the same, whatever is known of it
-	NeedsTemporary              // whether Missing.Table is the session's own
-	NeedsVariables              // copies of Missing.Names, those of Missing.Rows, as ids
-	NeedsDuality                // JSON duality views of sequenced tables
-	NeedsCharset                // of files for which LOAD DATA names none
-	NeedsSource                 // what the name Missing.Table of SELECT NEXT VALUE stands for
-	NeedsCallSource             // ... and of a call
-	NeedsComputed               // the row that Missing.Query gives, of constant expressions
+	NeedsSettings      Fact = iota // of the session: sql_mode, character set, default database
+	NeedsLastID                    // LAST_INSERT_ID(), and the settings
+	NeedsDatabase                  // the default one alone
+	NeedsTable                     // Missing.Table: how its ids are made
+	NeedsTableAnew                 // the same, whatever is known of it
+	NeedsTemporary                 // whether Missing.Table is the session's own
+	NeedsVariables                 // copies of Missing.Names, those of Missing.Rows, as ids
+	NeedsDuality                   // JSON duality views of sequenced tables
+	NeedsCharset                   // of files for which LOAD DATA names none
+	NeedsSource                    // what the name Missing.Table of SELECT NEXT VALUE stands for
+	NeedsCallSource                // ... and of a call
+	NeedsComputed                  // the row that Missing.Query gives, of constant expressions
+	NeedsSequenceTable             // what the server says now of the sequence Missing.Table
+	NeedsFilledTable               // whether the sequence Missing.Table fills a table, and which
 )
 
 // Missing is the error of a plan for which a fact has to be fetched first.
