@@ -82,6 +82,11 @@ func (f *statementReader) fetch(m *plan.Missing) (err error) {
 	case plan.NeedsCharset:
 		fetched.Charset, err = f.DatabaseCharset()
 		fetched.HasCharset = true
+	case plan.NeedsExpression:
+		fetched.Expression, err = f.evaluate(m.Query)
+		fetched.HasExpression = true
+	case plan.NeedsCharsets:
+		fetched.Charsets, err = f.QueryRow("SELECT CAST(@@character_set_client AS BINARY), CAST(@@character_set_connection AS BINARY) LIMIT 1", 2)
 	case plan.NeedsSequenceTable:
 		found, err := f.lookSequence(m.Table)
 		if fetched.SequenceTables == nil {

@@ -38,15 +38,6 @@ func (f *statementReader) writesElsewhere(sql []byte) (elsewhere bool) {
 	return elsewhere && err == nil
 }
 
-// preparesElsewhere is writesElsewhere for the statement that SQL's PREPARE and the like make of literals.
-func (f *statementReader) preparesElsewhere(sql []byte) (elsewhere bool) {
-	err := f.planned(func() (err error) {
-		elsewhere, err = f.planner.PreparesElsewhere(sql)
-		return err
-	})
-	return elsewhere && err == nil
-}
-
 // binding looks up how a table's ids are made; nil when it has no sequence.
 func (f *statementReader) binding(schema, table string) (b *catalog.Binding, err error) {
 	err = f.planned(func() (err error) {

@@ -22,7 +22,11 @@ func (r *statementRouter) prepareSQL(attributes, sql []byte, m parser.Mode) erro
 		if err != nil {
 			return err
 		}
-		if text, _, err = home.readSource(src.Expr); err != nil {
+		value, err := home.evaluate(string(src.Expr))
+		if err == nil {
+			text, _, err = value.Source(m)
+		}
+		if err != nil {
 			return err
 		}
 	}

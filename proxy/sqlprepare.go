@@ -1,12 +1,10 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -42,11 +40,11 @@ func (x *textRunner) planDynamicSQL(p textPlan, sql []byte) (textPlan, error) {
 	if !x.MariaDB || !plan.ContainsAnyWord(sql, "immediate", "prepare") {
 		return p, unread(x.refuseDynamicSQL(form, sql), sql)
 	}
-	src, text, st, _, err := x.judgePrepare(form, sql, parser.ParseImmediate)
-	if err != nil || st == nil || st.fill == nil {
+	d, st, _, err := x.planDynamic(form, sql, parser.ParseImmediate)
+	if err != nil || d == nil || st.fill == nil {
 		return p, err
 	}
-	text, command, using := slices.Clone(text), slices.Clone(sql), cloneAll(src.Using)
+	text, command, using := slices.Clone(d.Text), slices.Clone(sql), cloneAll(d.Using)
 	p.command("EXECUTE IMMEDIATE")
 	p.effect = 0
 	p.run = func(attributes []byte) error { return x.executeImmediate(attributes, st, command, text, using) }
@@ -55,73 +53,53 @@ func (x *textRunner) planDynamicSQL(p textPlan, sql []byte) (textPlan, error) {
 
 // planPrepareSQL plans SQL's PREPARE.
 func (x *textRunner) planPrepareSQL(p textPlan, sql []byte) (textPlan, error) {
-	src, text, st, filled, err := x.judgePrepare("an INSERT in SQL's PREPARE", sql, parser.ParsePrepare)
-	if err != nil {
+	d, st, filled, err := x.planDynamic("an INSERT in SQL's PREPARE", sql, parser.ParsePrepare)
+	if err != nil || d == nil {
 		return p, err
 	}
-	if st != nil && st.fill != nil && !parser.IsASCII([]byte(src.Name)) {
+	if st.fill != nil && !parser.IsASCII([]byte(d.Name)) {
 		return p, catalog.Unsupported("a name outside ASCII for an INSERT in SQL's PREPARE", st.fill.Binding.Table, "name it in ASCII") // servers compare them each in its way
 	}
-	if st != nil && st.fill != nil {
+	if st.fill != nil {
 		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), twin: filled != nil}
-		raw, text := slices.Clone(src.Raw), slices.Clone(text)
+		raw, text := slices.Clone(d.Raw), slices.Clone(d.Text)
 		p.command("PREPARE")
 		p.effect = 0
-		p.run = func(attributes []byte) error { return x.prepareNamed(attributes, src.Name, raw, n, text, filled) }
+		p.run = func(attributes []byte) error { return x.prepareNamed(attributes, d.Name, raw, n, text, filled) }
 		return p, nil
 	}
-	if x.named[src.Name] == nil && (st == nil || !st.writes) {
+	if x.named[d.Name] == nil && !st.writes {
 		return p, nil
 	}
 	command := slices.Clone(sql)
 	p.command("PREPARE")
-	p.run = func(attributes []byte) error { return x.prepareOther(attributes, src.Name, st, command) }
+	p.run = func(attributes []byte) error { return x.prepareOther(attributes, d.Name, st, command) }
 	return p, nil
 }
 
-// judgePrepare reads what PREPARE or EXECUTE IMMEDIATE prepares, and plans it as
-// COM_STMT_PREPARE's. st is nil when it can be nothing that needs seqgate.
-func (x *textRunner) judgePrepare(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
-	src parser.PrepareStmt, text []byte, st *statement, filled []byte, err error,
+// planDynamic reads what PREPARE or EXECUTE IMMEDIATE prepares, and plans it as COM_STMT_PREPARE's. d is nil when it can be
+// nothing that needs seqgate.
+func (x *textRunner) planDynamic(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
+	d *plan.Dynamic, st *statement, filled []byte, err error,
 ) {
-	if err := x.refuseDuality(sql); err != nil {
-		return src, nil, nil, nil, err
-	}
-	if !x.State.EnvironmentKnown && !parser.Plain(sql) && len(x.named) == 0 && bytes.IndexByte(sql, '@') < 0 &&
-		x.writesElsewhere(sql) && x.preparesElsewhere(sql) {
-		return src, nil, nil, nil, nil
-	}
-	mode, err := x.Readable(sql)
+	err = x.planned(func() (err error) {
+		d, err = x.planner.Prepare(form, sql, len(x.named) > 0, read)
+		return err
+	})
 	if mustChangePassword(err) {
-		return src, nil, nil, nil, nil // the server itself prepares nothing but the new password
+		return nil, nil, nil, nil // the server itself prepares nothing but the new password
 	}
-	if err != nil {
-		return src, nil, nil, nil, err
+	if err != nil || d == nil {
+		return nil, nil, nil, err
 	}
-	src, ok := read(sql, mode)
-	if x.MariaDB && (ok && !src.IsText && src.Expr == nil || !ok && parser.PreparesInSet(sql)) {
-		return src, nil, nil, nil, errSourceNotRead
-	}
-	if !ok || !src.IsText && src.Expr == nil {
-		return src, nil, nil, nil, x.refuseDynamicSQL(form, sql)
-	}
-	text, exact := src.Text, true
-	if src.Expr != nil {
-		if text, exact, err = x.readSource(src.Expr); err != nil {
-			return src, nil, nil, nil, err
-		}
-	}
-	if st, filled, err = x.planPrepare(text); err == nil {
+	if st, filled, err = x.planPrepare(d.Text); err == nil {
 		err = refusePrepared(form, st)
 	}
 	if err != nil || st.fill == nil {
-		return src, text, st, nil, err
-	}
-	if plan.ReadsDiagnostics(text) {
-		return src, nil, nil, nil, catalog.Unsupported("ROW_COUNT(), FOUND_ROWS() or a count of warnings in "+form, st.fill.Binding.Table, "read it with SELECT first")
+		return d, st, nil, err
 	}
 	st.params = x.planner.Stmt.Params
-	return src, text, st, filled, x.checkReading(text, exact, st.fill.Binding)
+	return d, st, filled, x.planned(func() error { return x.planner.RefuseDynamic(form, d, st.fill.Binding) })
 }
 
 // refusePrepared refuses what seqgate answers or makes anew at each execution of a
@@ -139,10 +117,6 @@ func refusePrepared(form string, st *statement) error {
 	return nil
 }
 
-// errSourceNotRead is for MariaDB, where anything may give what is prepared.
-var errSourceNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
-	"seqgate cannot read what this statement prepares; SET a user variable to it first, and prepare that")
-
 // mustChangePassword reports whether the server answers nothing in this session
 // before its password was changed.
 func mustChangePassword(err error) bool {
@@ -150,60 +124,20 @@ func mustChangePassword(err error) bool {
 	return errors.As(err, &refused) && refused.Code() == mysql.ER_MUST_CHANGE_PASSWORD
 }
 
-// readSource evaluates the expression that PREPARE takes its text from. exact says
-// that the server reads the same bytes from a literal.
-func (c *serverConn) readSource(expr []byte) (text []byte, exact bool, err error) {
+// evaluate gives the value of an expression that has no effects.
+func (c *serverConn) evaluate(expr string) (e plan.Expression, err error) {
 	row, err := c.QueryRow(fmt.Sprintf("SELECT CAST(CHARSET(%[1]s) AS BINARY), COALESCE(CAST(%[1]s AS BINARY), '') LIMIT 1", expr), 2)
-	if mustChangePassword(err) {
-		return nil, true, nil
-	}
 	if err != nil {
-		return nil, false, err
+		return e, err
 	}
-	text = []byte(row[1])
-	switch row[0] {
-	case "ucs2", "utf16", "utf16le", "utf32":
-		return c.readWide(expr)
-	case "utf8mb4", "utf8mb3", "utf8":
-		// A literal is converted to utf8mb3 on MySQL, a variable is not.
-		return text, !slices.ContainsFunc(bytes.Runes(text), func(r rune) bool { return r > 0xffff }), nil
+	e = plan.Expression{Charset: row[0], Text: []byte(row[1])}
+	if !e.Wide() {
+		return e, nil
 	}
-	return text, parser.IsASCII(text), nil
-}
-
-// readWide is readSource for a text in a character set of two or four bytes. The server
-// converts it to the client's before it prepares it, which changes nothing of ASCII.
-func (c *serverConn) readWide(expr []byte) (text []byte, exact bool, err error) {
-	row, err := c.QueryRow(fmt.Sprintf("SELECT COALESCE(CAST(CONVERT(%s USING utf8mb4) AS BINARY), '') LIMIT 1", expr), 1)
-	if err != nil {
-		return nil, false, err
+	if row, err = c.QueryRow(fmt.Sprintf("SELECT COALESCE(CAST(CONVERT(%s USING utf8mb4) AS BINARY), '') LIMIT 1", expr), 1); err == nil {
+		e.Text = []byte(row[0])
 	}
-	text = []byte(row[0])
-	if tables, ok := parser.Writes(nil, text, c.State.Mode); !parser.IsASCII(text) && (!ok || slices.ContainsFunc(tables, namedOutsideASCII)) {
-		return nil, false, plan.ErrNotRead // its table may be another one for the server
-	}
-	return text, parser.IsASCII(text), nil
-}
-
-func namedOutsideASCII(t parser.Table) bool { return !parser.IsASCII([]byte(t.Schema + t.Name)) }
-
-// checkReading refuses a text for a sequenced table that the server may read in
-// another way than seqgate: it converts what is outside ASCII.
-func (c *serverConn) checkReading(text []byte, exact bool, b *catalog.Binding) error {
-	if parser.IsASCII(text) {
-		return nil
-	}
-	row, err := c.QueryRow("SELECT CAST(@@character_set_client AS BINARY), CAST(@@character_set_connection AS BINARY) LIMIT 1", 2)
-	if err != nil {
-		return err
-	}
-	for _, name := range row {
-		exact = exact && (name == "utf8mb4" || name == "utf8mb3" || name == "utf8")
-	}
-	if !exact || !utf8.Valid(text) {
-		return catalog.Unsupported("an INSERT with text outside ASCII in SQL's PREPARE, but in UTF-8,", b.Table, "use placeholders for such values")
-	}
-	return nil
+	return e, err
 }
 
 // prepareNamed prepares an INSERT into a sequenced table. raw is the client's name
@@ -251,7 +185,7 @@ func (x *textRunner) prepareOther(attributes []byte, name string, st *statement,
 		return err
 	}
 	err := x.relayComposed(wire.ShapeResults)
-	if err == nil && !x.Answer.Failed && st != nil && st.writes {
+	if err == nil && !x.Answer.Failed && st.writes {
 		x.rememberNamed(name, &namedStmt{statement: *st})
 	}
 	return err

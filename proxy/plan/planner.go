@@ -59,6 +59,10 @@ type Fetched struct {
 	Duality    []catalog.DualityView
 	HasDuality bool
 
+	Expression    Expression
+	HasExpression bool
+	Charsets      []string // of the client's texts, and of the literals in them
+
 	SequenceTables map[catalog.TableName]catalog.SequenceTable
 	Filled         map[catalog.TableName]string // from a sequence: the name of one such table, "" where there is none
 }
@@ -88,6 +92,8 @@ const (
 	NeedsCallSource                // ... and of a call
 	NeedsComputed                  // the row that Missing.Query gives, of constant expressions
 	NeedsSequenceTable             // what the server says now of the sequence Missing.Table
+	NeedsExpression                // the value of the expression Missing.Query
+	NeedsCharsets                  // of the client's texts
 	NeedsFilledTable               // whether the sequence Missing.Table fills a table, and which
 )
 
@@ -100,7 +106,7 @@ type Missing struct {
 	Names [][]byte // as they are written
 	Mode  parser.Mode
 
-	Query string // of NeedsComputed
+	Query string // of NeedsComputed and NeedsExpression
 }
 
 func (m *Missing) Error() string {

@@ -20,12 +20,13 @@ type server struct {
 	state   backend.State
 	asked   []string
 
+	variables  map[string]plan.Expression
 	ansiQuotes bool
 }
 
 var facts = map[plan.Fact]string{plan.NeedsSettings: "settings", plan.NeedsLastID: "last id", plan.NeedsDatabase: "database", plan.NeedsTable: "table",
 	plan.NeedsTableAnew: "table anew", plan.NeedsTemporary: "temporary", plan.NeedsVariables: "variables", plan.NeedsDuality: "duality", plan.NeedsCharset: "charset",
-	plan.NeedsSource: "source", plan.NeedsCallSource: "call source"}
+	plan.NeedsExpression: "expression", plan.NeedsCharsets: "charsets", plan.NeedsSource: "source", plan.NeedsCallSource: "call source"}
 
 func (s *server) Known(_, table string) (plan.Table, bool) {
 	if !s.known[table] {
@@ -68,6 +69,10 @@ func (s *server) fetch(p *plan.Planner, m *plan.Missing) {
 		p.Fetched.Variables = plan.Copied{Rows: m.Rows, Names: m.Names, Mode: m.Mode, Slots: slices.Repeat([]parser.Slot{{State: parser.Open}}, len(m.Rows))}
 	case plan.NeedsDuality:
 		p.Fetched.Duality, p.Fetched.HasDuality = []catalog.DualityView{{Name: "orders_json", Table: "orders"}}, true
+	case plan.NeedsExpression:
+		p.Fetched.Expression, p.Fetched.HasExpression = s.variables[m.Query], true
+	case plan.NeedsCharsets:
+		p.Fetched.Charsets = []string{"utf8mb4", "utf8mb4"}
 	case plan.NeedsCharset:
 		p.Fetched.Charset, p.Fetched.HasCharset = "utf8mb4", true
 	}
@@ -120,11 +125,21 @@ func TestPlansAskForWhatTheyNeed(t *testing.T) {
 		{sql: "SELECT NEXTVAL(own), LASTVAL()", session: used, asks: "call source d.own"},
 		{sql: "SELECT 1, orders_seq.NEXTVAL", session: used, kind: plan.Filled, asks: "call source d.orders_seq"},
 		{sql: "SELECT NEXTVAL(orders_seq) FROM t", session: used, asks: "call source d.orders_seq", refused: "take the values first"},
+		{sql: "PREPARE s FROM 'INSERT INTO orders (v) VALUES (1)'", session: used, kind: plan.Command, asks: "table d.orders"},
+		{sql: "PREPARE s FROM @latin", session: used, kind: plan.Command, asks: "expression, table d.orders, charsets", refused: "outside ASCII"},
+		{sql: "PREPARE s FROM @utf8", session: used, kind: plan.Command, asks: "expression, table d.orders, charsets"},
+		{sql: "PREPARE s FROM @wide", session: used, asks: "expression", refused: "cannot read where"},
+		{sql: "PREPARE s FROM @counts", session: used, asks: "expression, table d.orders", refused: "ROW_COUNT()"},
+		{sql: "PREPARE s FROM @a", session: fresh, kind: plan.Pass, asks: "expression, database, table d.plain"},
+		{sql: "PREPARE s FROM CONCAT(@a)", session: used, mariaDB: true, kind: plan.Pass, asks: "expression, table d.plain"},
+		{sql: "PREPARE s FROM f(1)", session: used, mariaDB: true, refused: "cannot read what"},
+		{sql: `PREPARE s FROM "INSERT INTO e.plain VALUES ('x')"`, session: fresh, asks: "table e.plain", kind: plan.Pass},
 	} {
-		s := &server{known: map[string]bool{}, columns: []string{"id", "v"}, ansiQuotes: tt.session == changed}
+		s := &server{variables: variables, known: map[string]bool{}, columns: []string{"id", "v"}, ansiQuotes: tt.session == changed}
 		if tt.session != fresh {
 			s.state = backend.State{EnvironmentKnown: tt.session == used, Database: "d", DatabaseKnown: true, LastIDKnown: true}
 		}
+		s.state.Mode.MariaDB = tt.mariaDB
 		p := plan.Planner{Session: plan.Session{State: &s.state, MariaDB: tt.mariaDB, Temporary: tt.temporary, QueryNames: "q"}, Tables: s}
 		kind, err := planned(&p, tt.sql)
 		for missing := (*plan.Missing)(nil); errors.As(err, &missing) && len(s.asked) < 10; {
@@ -141,6 +156,16 @@ func TestPlansAskForWhatTheyNeed(t *testing.T) {
 			t.Errorf("%s: asked for %q, want %q", tt.sql, asked, tt.asks)
 		}
 	}
+}
+
+// variables are user variables of the plans' session.
+var variables = map[string]plan.Expression{
+	"@a":         {Charset: "latin1", Text: []byte("INSERT INTO plain VALUES (1)")},
+	"CONCAT(@a)": {Charset: "latin1", Text: []byte("INSERT INTO plain VALUES (1)")},
+	"@latin":     {Charset: "latin1", Text: []byte("INSERT INTO orders (v) VALUES ('\xe9')")},
+	"@utf8":      {Charset: "utf8mb4", Text: []byte("INSERT INTO orders (v) VALUES ('é')")},
+	"@wide":      {Charset: "utf16", Text: []byte("INSERT INTO é (v) VALUES ('é')")},
+	"@counts":    {Charset: "utf8mb4", Text: []byte("INSERT INTO orders (v) VALUES (ROW_COUNT())")},
 }
 
 func planned(p *plan.Planner, sql string) (plan.Kind, error) {
@@ -160,6 +185,16 @@ func planned(p *plan.Planner, sql string) (plan.Kind, error) {
 		return plan.Filled, err // with values
 	case parser.Update:
 		return plan.Pass, p.RefuseDuality(text)
+	case parser.Prepare:
+		d, err := p.Prepare("an INSERT in PREPARE", text, false, parser.ParsePrepare)
+		if d == nil || err != nil {
+			return plan.Pass, err
+		}
+		in, err := p.Insert(0, d.Text, true)
+		if err != nil || in.Fill.Binding == nil {
+			return plan.Pass, err
+		}
+		return plan.Command, p.RefuseDynamic("an INSERT in PREPARE", d, in.Fill.Binding)
 	case parser.Load:
 		l, err := p.Load(text)
 		if l == nil {
