@@ -43,29 +43,30 @@ func (r *statementRouter) explain(sql []byte, m parser.Mode) (e explanation, err
 	if err != nil {
 		return e, e.refusal(err)
 	}
-	switch p.kind {
-	case routedAt:
-		return r.explainAt(p.keyspace, p.text)
-	case routedHome:
-		return r.explainAt(r.s.keyspace, p.sql)
-	case routedCurrent:
-		return r.explainAt(r.shards()[0], p.sql)
-	case routedInsert:
-		if err := p.insert.denial(); err != nil {
+	switch p.Kind {
+	case plan.RoutedAt:
+		return r.explainAt(p.Keyspace, p.Text)
+	case plan.RoutedHome:
+		return r.explainAt(r.s.keyspace, p.SQL)
+	case plan.RoutedCurrent:
+		return r.explainAt(r.Shards()[0], p.SQL)
+	case plan.RoutedInsert:
+		in := shardedInsert{ShardedInsert: p.Insert, r: &r.textRouter}
+		if err := in.denial(); err != nil {
 			return e, e.refusal(err)
 		}
-		p.insert.explain(&e)
-	case routedQuery:
+		in.explain(&e)
+	case plan.RoutedInsertQuery:
 		e.add("plan", "rows of a query")
 		e.add("rows", "are read first, then inserted as those of VALUES are")
-	case routedTables:
+	case plan.RoutedTables:
 		return r.explainTables(&p)
-	case routedLocal:
+	case plan.RoutedLocal:
 		e.add("plan", "relay")
 		e.add("shards", "the one that knows what it asks for")
 	default:
 		words := 1
-		if p.kind == routedShow {
+		if p.Kind == plan.RoutedShow {
 			words = 2
 		}
 		e.add("plan", "command")
@@ -84,27 +85,27 @@ func (r *statementRouter) explainAt(k *catalog.Keyspace, sql []byte) (explanatio
 }
 
 // explainTables shows a statement that goes where its tables and values say.
-func (r *statementRouter) explainTables(p *routedStatement) (e explanation, err error) {
-	k := r.planKeyspace(p.route)
-	switch p.route.Kind {
+func (r *statementRouter) explainTables(p *plan.Routed) (e explanation, err error) {
+	k := r.planKeyspace(p.Route)
+	switch p.Route.Kind {
 	case route.Unsharded:
-		return r.explainAt(k, p.route.AppendSQL(nil, p.sql, false, r.databaseAt(k)))
+		return r.explainAt(k, p.Route.AppendSQL(nil, p.SQL, false, r.DatabaseAt(k)))
 	case route.Local:
 		e.add("plan", "relay")
 		e.add("shards", "any one")
-		e.add(r.shards()[0].String(), "%s", p.sql)
+		e.add(r.Shards()[0].String(), "%s", p.SQL)
 		return e, nil
 	}
 	var shards []*catalog.Keyspace
-	for _, index := range p.shards {
+	for _, index := range p.Shards {
 		shards = append(shards, k.Shards[index])
 	}
-	if p.route.Kind == route.Any {
+	if p.Route.Kind == route.Any {
 		shards = k.EachShard()[:1]
 	}
-	e.plan(p.route, len(shards))
+	e.plan(p.Route, len(shards))
 	for _, shard := range shards {
-		e.add(shard.String(), "%s", p.route.AppendSQL(nil, p.sql, len(shards) > 1 && p.route.Select, r.databaseAt(shard)))
+		e.add(shard.String(), "%s", p.Route.AppendSQL(nil, p.SQL, len(shards) > 1 && p.Route.Select, r.DatabaseAt(shard)))
 	}
 	return e, nil
 }
@@ -216,21 +217,21 @@ func (in *shardedInsert) numberIDs() []int {
 
 // explainPrepared shows what becomes of a statement with placeholders, which drivers prepare.
 func (r *statementRouter) explainPrepared(sql []byte, m parser.Mode) (e explanation, err error) {
-	st := &routedStmt{sql: sql, mode: m, within: r.keyspace, database: r.database}
+	st := &routedStmt{sql: sql, mode: m, within: r.Keyspace, database: r.database}
 	st.arguments = st.argument
-	k, err := r.planPrepare(st)
+	err = r.planPrepare(st)
 	switch {
 	case err != nil:
 		return e, e.refusal(err)
-	case st.run == onOneShard:
-		conn, err := r.anyShard(k, r.connectedConn)
+	case st.Run == plan.OnOneShard:
+		conn, err := r.anyShard(st.Prepares, r.connectedConn)
 		if err != nil {
 			return nil, err
 		}
 		return conn.explain(r.textFor(st, conn))
-	case st.run == byPlan:
+	case st.Run == plan.ByPlan:
 		e.add("plan", "by the values of each execution")
-		for _, line := range strings.Split(st.plan.String(), "\n")[1:] {
+		for _, line := range strings.Split(st.Route.String(), "\n")[1:] {
 			about, says, _ := strings.Cut(line, ": ")
 			e.add(about, "%s", says)
 		}

@@ -16,7 +16,7 @@ func TestKillBesideEndOfGrace(t *testing.T) {
 	near, far := net.Pipe()
 	t.Cleanup(func() { _ = near.Close() })
 	t.Cleanup(func() { _ = far.Close() })
-	s := newSession(new(clientConn), &serverConn{serverState: serverState{keyspace: &catalog.Keyspace{Name: "customer", Shard: "-80"},
+	s := newSession(&clientConn{srv: new(Server)}, &serverConn{serverState: serverState{keyspace: &catalog.Keyspace{Name: "customer", Shard: "-80"},
 		Session: backend.Session{Wire: wire.NewConn(near)}}})
 	s.ThreadID.Store(1)
 	s.router = newRouter(s, s.keyspace, "")

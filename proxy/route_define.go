@@ -27,7 +27,7 @@ func (r *textRouter) defineEverywhere(shards []*catalog.Keyspace, p *route.Plan,
 	defer r.s.srv.catalog.Forget()
 	for _, conn := range conns {
 		conn.Boundary, conn.Sent = false, true
-		if err := conn.sendPart(attributes, p.AppendSQL(nil, sql, false, r.databaseAt(conn.keyspace))); err != nil {
+		if err := conn.sendPart(attributes, p.AppendSQL(nil, sql, false, r.DatabaseAt(conn.keyspace))); err != nil {
 			return err
 		}
 	}

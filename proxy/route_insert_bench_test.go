@@ -16,7 +16,7 @@ import (
 func BenchmarkPlanShardedInsert(b *testing.B) {
 	for _, rows := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
-			r, k := shardedSession(b)
+			r, _ := shardedSession(b)
 			sql := []byte("insert into orders(customer, name, email, price, at) values ")
 			for i := range rows {
 				if i > 0 {
@@ -28,20 +28,12 @@ func BenchmarkPlanShardedInsert(b *testing.B) {
 			b.ReportAllocs()
 			var scratch []byte
 			for b.Loop() {
-				if err := r.s.planner.Stmt.ParseTarget(sql, parser.Mode{}); err != nil {
+				p, err := r.planInsert(sql, parser.Mode{})
+				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := r.ownerOf(r.s.planner.Stmt.Schema, r.s.planner.Stmt.Table); err != nil {
-					b.Fatal(err)
-				}
-				in := r.newShardedInsert(k, sql, parser.Mode{})
-				err := in.find()
-				if err == nil {
-					err = in.plan()
-				}
-				if err == nil {
-					err = in.takeIDs()
-				}
+				in := shardedInsert{ShardedInsert: p.Insert, r: &r.textRouter}
+				err = in.takeIDs()
 				if err == nil {
 					err = in.PlaceByIDs()
 				}

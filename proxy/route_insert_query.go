@@ -38,7 +38,7 @@ type queryRows struct {
 // collect runs the query.
 func (q *queryRows) collect(query []byte) error {
 	r := q.r
-	p, err := r.s.srv.loaded().Planner.Plan(query, r.keyspaceName(), q.mode)
+	p, err := r.s.srv.loaded().Planner.Plan(query, r.KeyspaceName(), q.mode)
 	if err != nil {
 		return err
 	}
@@ -82,14 +82,14 @@ func (q *queryRows) read(conns []*executor, p *route.Plan, query []byte) error {
 		plan := p
 		answers := scattered{router: &q.r.shardedConn, conns: conns, how: how, offset: offset, count: count, take: q.take,
 			send: func(i int, conn *executor) error {
-				return conn.sendPart([]byte(string(rune(mysql.COM_QUERY))+conn.NoAttributes()), plan.AppendSQL(nil, query, several, q.r.databaseAt(conn.keyspace)))
+				return conn.sendPart([]byte(string(rune(mysql.COM_QUERY))+conn.NoAttributes()), plan.AppendSQL(nil, query, several, q.r.DatabaseAt(conn.keyspace)))
 			}}
 		err := answers.answer()
 		var number *merge.NumberError
 		if !errors.As(err, &number) {
 			return err
 		}
-		if p, err = q.r.s.srv.loaded().Planner.PlanByNumbers(query, q.r.keyspaceName(), q.mode, number.Keys); err != nil {
+		if p, err = q.r.s.srv.loaded().Planner.PlanByNumbers(query, q.r.KeyspaceName(), q.mode, number.Keys); err != nil {
 			return err
 		}
 		q.text, q.rows = q.text[:begin], 0
@@ -115,7 +115,7 @@ func (q *queryRows) take(merged *merge.Rows, definitions [][]byte) error {
 			return err
 		}
 		if q.rows++; q.rows > maxHeldRows || len(q.text) > maxQueryText {
-			return q.r.unsupported(fmt.Sprintf("INSERT ... SELECT of more than %d rows, or %d MiB", maxHeldRows, maxQueryText>>20),
+			return q.r.Unsupported(fmt.Sprintf("INSERT ... SELECT of more than %d rows, or %d MiB", maxHeldRows, maxQueryText>>20),
 				"insert the rows in parts, by ranges of a key")
 		}
 		if err := q.appendRow(row); err != nil {

@@ -13,15 +13,6 @@ import (
 // sessionRouter runs what is about the session itself and has no tables: SET, USE, SHOW, functions of the session, locks.
 type sessionRouter struct{ shardedConn }
 
-// isLocal reports whether a statement has functions or variables of the session and no
-// tables.
-func isLocal(kind parser.Kind, sql []byte, found *parser.SessionStmt) bool {
-	if found.Uses&(parser.ReadsTables|parser.Unread) != 0 {
-		return false
-	}
-	return kind == parser.Select || kind == parser.Other && parser.Words(sql, 1)[0] == "DO"
-}
-
 // local runs a statement without tables on the connection that knows what it asks for.
 func (r *sessionRouter) local(attributes, sql []byte, found *parser.SessionStmt) error {
 	conn, err := r.localConn(found)
@@ -47,7 +38,7 @@ func (r *sessionRouter) replaceSession(conn *executor, sql []byte, found *parser
 		return sql, nil
 	}
 	if conn != nil && conn != r.last && found.Uses&parser.ReadsWarnings != 0 {
-		return nil, r.unsupported("@@warning_count and @@error_count of a statement on several shards", "use SHOW WARNINGS")
+		return nil, r.Unsupported("@@warning_count and @@error_count of a statement on several shards", "use SHOW WARNINGS")
 	}
 	n, err := r.diagnostics(conn, uses)
 	if err != nil {
@@ -60,7 +51,7 @@ func (r *sessionRouter) replaceSession(conn *executor, sql []byte, found *parser
 	return found.AppendReplaced(nil, sql, func(dst []byte, c parser.SessionCall) ([]byte, bool) {
 		switch c.Use {
 		case parser.ReadsDatabase:
-			if r.database != "" || conn != nil && conn.keyspace.Database == r.keyspace.Name {
+			if r.database != "" || conn != nil && conn.keyspace.Database == r.Keyspace.Name {
 				return dst, false
 			}
 			return r.appendKeyspace(dst), true
@@ -110,7 +101,7 @@ func (r *sessionRouter) diagnostics(conn *executor, uses parser.SessionUse) (cou
 	case r.last == nil && r.counts.known:
 		return r.counts, nil
 	case r.last == nil || r.last.Lost:
-		return counts{}, r.unsupported("ROW_COUNT() and FOUND_ROWS() here", "ask for them right after the statement")
+		return counts{}, r.Unsupported("ROW_COUNT() and FOUND_ROWS() here", "ask for them right after the statement")
 	}
 	row, err := r.last.QueryRow("SELECT CAST(CONVERT(CONCAT(ROW_COUNT()) USING utf8mb4) AS BINARY), CAST(CONVERT(CONCAT(FOUND_ROWS()) USING utf8mb4) AS BINARY) LIMIT 1", 2) // whatever sql_select_limit says
 	if err != nil {

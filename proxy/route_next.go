@@ -15,7 +15,7 @@ func (r *sessionRouter) characterize(stmt parser.SetStmt, sql []byte) error {
 		return mysql.NewDefaultError(mysql.ER_CANT_CHANGE_TX_CHARACTERISTICS)
 	}
 	if len(r.next)+len(r.tx.preceding) >= maxNext {
-		return r.unsupported("so many SET TRANSACTION before one transaction", "use one")
+		return r.Unsupported("so many SET TRANSACTION before one transaction", "use one")
 	}
 	if r.tx.open { // by autocommit=0, on no shard yet
 		r.tx.preceding = append(r.tx.preceding, string(parser.TrimEnd(sql)))

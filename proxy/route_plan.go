@@ -1,95 +1,129 @@
 package proxy
 
 import (
+	"errors"
+	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
-// routedKind is what becomes of a statement in front of sharded keyspaces.
-type routedKind uint8
-
-const (
-	routedSet     routedKind = iota // it sets variables, on each connection that is used
-	routedUse                       // another keyspace becomes the current one
-	routedKill                      // it ends a session or its statement
-	routedNamed                     // SQL's PREPARE, EXECUTE, DEALLOCATE PREPARE
-	routedPlan                      // SHOW SEQGATE PLAN
-	routedShow                      // SHOW of the session, or of all keyspaces
-	routedHome                      // the session's first connection answers it, or another one while that is away
-	routedAt                        // the server of one keyspace runs it
-	routedLocal                     // it has no tables: the connection that knows what it asks for
-	routedCurrent                   // the server of the current keyspace, which is not sharded
-	routedInsert                    // INSERT or REPLACE into a sharded table: its rows say where
-	routedQuery                     // INSERT ... SELECT whose rows are read first
-	routedTables                    // its tables and values say where
-)
-
-// routedStatement is what becomes of one statement in front of sharded keyspaces.
-type routedStatement struct {
-	kind routedKind
-	sql  []byte // the client's text, with what the session's functions give written into it where they decide about the shard
-	mode parser.Mode
-
-	keyspace *catalog.Keyspace // of routedAt
-	text     []byte            // of routedAt, for that server
-	joins    bool              // of routedAt: in the client's transaction
-	database string            // of routedUse
-
-	found    *parser.SessionStmt // of routedLocal and routedCurrent; nil where it has nothing of the session
-	assigned []string            // user variables that it may set
-
-	insert *shardedInsert // of routedInsert
-
-	planner *route.Planner // of routedTables: one for the statement, whatever is loaded meanwhile
-	route   *route.Plan
-	shards  []int // by index, of a plan of several
-
-	read    bool // its text was read: a syntax error is a server's, of the client's own text
-	inserts bool // ... also one that comes of running it
-}
-
-// textRouter plans a text by the vschema and what it has to do with the session, and runs plans of tables.
+// textRouter has texts planned by the vschema and what they have to do with the session, and runs plans of tables.
 type textRouter struct {
 	sessionRouter
 
-	indexes []int      // of shards, reused from statement to statement
-	room    route.Room // of the plan of a text under way
+	routes  plan.Router
+	indexes []int // of shards, reused from statement to statement
 }
 
-// plan plans a statement that is none of transactions. It runs nothing; it may ask servers of tables and of the session.
-func (r *textRouter) plan(sql []byte, m parser.Mode) (p routedStatement, err error) {
-	p.sql, p.mode = sql, m
-	kind := parser.Sniff(sql)
-	switch kind {
-	case parser.Set:
-		p.kind = routedSet
-		return p, nil
-	case parser.Use:
-		p.kind = routedHome
-		if name, ok := parser.UseTarget(sql, m); ok {
-			p.kind, p.database = routedUse, name
+// startRoutes has the planner begin with a statement.
+func (r *textRouter) startRoutes() {
+	r.s.srv.catalog.ExpirePlans()
+	r.routes.Place, r.routes.Planner, r.routes.Tables = &r.Place, &r.s.planner, r.s.srv.catalog
+	r.routes.Home, r.routes.Loaded, r.routes.Opaque, r.routes.Fetched = r.s.keyspace, r.s.srv.loaded(), r.opaque != nil, plan.RoutedFacts{}
+}
+
+// routed has a plan made, and what it lacks fetched.
+func (r *textRouter) routed(part func() error) error {
+	for r.startRoutes(); ; {
+		err := part()
+		if err == nil { // as nearly always: nothing is allocated
+			return nil
 		}
-		return p, nil
-	case parser.Kill:
-		p.kind = routedKill
-		return p, nil
-	case parser.Prepare, parser.Execute, parser.Deallocate:
-		p.kind = routedNamed
-		return p, nil
+		var missing *plan.Missing
+		if !errors.As(err, &missing) {
+			return err
+		}
+		if err := r.fetch(missing); err != nil {
+			return err
+		}
 	}
-	if done, err := r.planInSession(&p, kind); done || err != nil {
-		return p, err
+}
+
+// plan plans a statement that is none of transactions, and runs nothing. A syntax error is the server's.
+func (r *textRouter) plan(sql []byte, m parser.Mode) (p plan.Routed, err error) {
+	err = r.routed(func() (err error) {
+		p, err = r.routes.Plan(sql, m)
+		return err
+	})
+	if err != nil && p.Read {
+		err = r.syntaxOr(err, p.SQL)
 	}
-	if kind == parser.Insert || kind == parser.Replace {
-		return p, r.planInsert(&p)
+	return r.withFoundRows(p), err
+}
+
+// planInsert plans an INSERT or REPLACE whose text has what the session's functions give.
+func (r *textRouter) planInsert(sql []byte, m parser.Mode) (p plan.Routed, err error) {
+	err = r.routed(func() (err error) {
+		p, err = r.routes.PlanInsert(sql, m)
+		return err
+	})
+	return r.withFoundRows(p), err
+}
+
+func (r *textRouter) withFoundRows(p plan.Routed) plan.Routed {
+	if p.Insert != nil {
+		p.Insert.Fill.FoundRows = r.s.Has(mysql.CLIENT_FOUND_ROWS)
 	}
-	return p, r.planTables(&p)
+	return p
+}
+
+func (r *textRouter) fetch(m *plan.Missing) (err error) {
+	fetched := &r.routes.Fetched
+	switch m.Fact {
+	case plan.NeedsVariablesSet:
+		fetched.Noted = true
+		return r.settings.NoteOpaque(&r.opaque.Session, m.Found.Variables)
+	case plan.NeedsSessionText:
+		fetched.Text, err = r.replaceSession(nil, m.SQL, m.Found)
+	case plan.NeedsTableAnew:
+		r.s.srv.catalog.Forget()
+		fetched.Anew = true
+		fetched.Described, err = r.describe(m.Table)
+	case plan.NeedsShardTable:
+		fetched.Described, err = r.describe(m.Table)
+	case plan.NeedsComputed:
+		fetched.Computed, err = r.compute(m.Query)
+	default:
+		return fmt.Errorf("the plan of a statement in front of shards needs a fact %d that nobody fetches", m.Fact)
+	}
+	return err
+}
+
+// describe has a table described by the first shard, or by another one while that is away.
+func (r *textRouter) describe(table catalog.TableName) (e *catalog.Entry, err error) {
+	const tries = 3 // which may each take catalog.Timeout
+	s, shards := r.s.executor, r.Keyspaces[table.Schema].Shards
+	for _, shard := range shards[:min(tries, len(shards))] {
+		var away *catalog.DescribeError
+		if e, err = s.srv.catalog.Find(s.ctx, shard, shard.Database, table.Table, true); err == nil || !errors.As(err, &away) {
+			return e, err
+		}
+	}
+	return nil, err
+}
+
+// compute gives the row of a query of constant expressions, as the text protocol has it.
+func (r *textRouter) compute(query string) (row []byte, err error) {
+	home, err := r.anyConn()
+	if err == nil {
+		err = home.SendText(query)
+	}
+	if err == nil {
+		row, err = home.ReadRow()
+	}
+	if err == nil && row == nil {
+		err = backend.ErrMalformedAnswer
+	}
+	return row, err
 }
 
 // passKill passes a KILL to the connection whose server knows the ids that SHOW PROCESSLIST tells.
 func (r *textRouter) passKill(attributes, sql []byte) error {
-	conn, err := r.connectedConn(r.shards()[0])
+	conn, err := r.connectedConn(r.Shards()[0])
 	if id, _, ok := parser.KillTarget(sql); isAway(err) && ok && id >= firstSessionID {
 		conn, err = r.anyConn() // it is not the server that does it
 	}
@@ -102,13 +136,13 @@ func (r *textRouter) passKill(attributes, sql []byte) error {
 // preparing gives the connection that prepares a statement first: that of the given keyspace or
 // shard, or where it may be another shard's, one whose server is there. It takes part in
 // no transaction by that.
-func (r *textRouter) preparing(k *catalog.Keyspace, st *routedStmt) (*executor, error) {
-	if st.run != onOneShard {
-		return r.anyShard(k, r.connectedConn)
+func (r *textRouter) preparing(st *routedStmt) (*executor, error) {
+	if st.Run != plan.OnOneShard {
+		return r.anyShard(st.Prepares, r.connectedConn)
 	}
-	conn, err := r.anyShard(k, r.conn)
+	conn, err := r.anyShard(st.Prepares, r.conn)
 	if err == nil {
-		st.at = conn.keyspace
+		st.At = conn.keyspace
 	}
 	return conn, err
 }
@@ -129,11 +163,4 @@ func (r *textRouter) syntaxOr(err error, sql []byte) error {
 		return its
 	}
 	return err
-}
-
-// alwaysAt notes that one connection runs all executions.
-func (r *textRouter) alwaysAt(st *routedStmt, k *catalog.Keyspace) *catalog.Keyspace {
-	st.run, st.at = onOneShard, k
-	st.noteVariables()
-	return k
 }

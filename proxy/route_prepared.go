@@ -9,7 +9,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
-	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -37,17 +37,9 @@ type routedStmt struct {
 	mode     parser.Mode       // in which it was read
 	within   *catalog.Keyspace // the current keyspace then
 	database string            // ... and the default database, when it is another than the keyspace's
-	run      manner
-	at       *catalog.Keyspace // whose connection runs it, when it is always the same
-	plan     *route.Plan       // nil of statements that are not planned
-	planned  time.Time
-	loaded   *catalog.Loaded // by which it was judged
-	into     bool            // an INSERT or REPLACE
+	plan.RoutedPrepared
+	planned time.Time
 
-	variables, assigned []string // user variables that it names and sets, when one connection runs it
-	program             bool     // it may run a program that sets any
-
-	first           []byte // what is prepared at first, when it is not executed so
 	params, columns int
 	places          []int                              // of the placeholders, once they were needed
 	values          []wire.Param                       // of the execution under way
@@ -59,16 +51,6 @@ type routedStmt struct {
 	conns           []shardStmt
 	cursor          *shardStmt // where rows are left to be fetched
 }
-
-// manner is how a statement is executed.
-type manner uint8
-
-const (
-	onOneShard manner = iota // always on the same connection
-	byPlan                   // where its plan and values say
-	asText                   // its values become literals, and its text runs
-	anew                     // so too, by a statement that is prepared for it
-)
 
 // shardStmt is a statement at one server.
 type shardStmt struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/param"
-	"github.com/seqgate/seqgate/proxy/route"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -16,15 +16,15 @@ import (
 // executePrepared deals with a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE, which
 // frontPacket read.
 func (r *statementRouter) executePrepared(st *routedStmt, payload []byte, size int) error {
-	now, database := r.keyspace, r.database
+	now, database := r.Keyspace, r.database
 	if now == st.within && database == st.database {
 		return r.executeWithin(st, payload, size)
 	}
 	// A statement belongs to where it was prepared, as both servers have it: they change
 	// there for the execution, and back, also after a USE (MariaDB prepares that).
-	r.keyspace, r.database = st.within, st.database
+	r.Keyspace, r.database = st.within, st.database
 	err := r.executeWithin(st, payload, size)
-	r.keyspace, r.database = now, database
+	r.Keyspace, r.database = now, database
 	return err
 }
 
@@ -48,7 +48,7 @@ func (r *statementRouter) executeWithin(st *routedStmt, payload []byte, size int
 	}
 	switch {
 	case err != nil:
-	case payload[0] == comStmtBulkExecute && st.run != onOneShard:
+	case payload[0] == comStmtBulkExecute && st.Run != plan.OnOneShard:
 		err = errBulk
 	case payload[0] == comStmtBulkExecute:
 		return r.executeAt(st, payload, size)
@@ -59,12 +59,12 @@ func (r *statementRouter) executeWithin(st *routedStmt, payload []byte, size int
 		r.s.front.Skip(size)
 		return err
 	}
-	switch st.run {
-	case onOneShard:
+	switch st.Run {
+	case plan.OnOneShard:
 		return r.executeAt(st, payload, size)
-	case asText:
+	case plan.AsText:
 		return r.executeAsText(st, size)
-	case anew:
+	case plan.Anew:
 		return r.executeAnew(st, last, size)
 	}
 	return r.executeByPlan(st, payload, size)
@@ -73,19 +73,19 @@ func (r *statementRouter) executeWithin(st *routedStmt, payload []byte, size int
 // executeAt executes a statement whose executions all run on one connection.
 func (r *statementRouter) executeAt(st *routedStmt, payload []byte, size int) error {
 	if r.opaque != nil {
-		if err := r.settings.NoteOpaque(&r.opaque.Session, st.variables); err != nil {
+		if err := r.settings.NoteOpaque(&r.opaque.Session, st.Variables); err != nil {
 			r.s.front.Skip(size)
 			return err
 		}
 	}
-	if st.at.Shard != "" { // any would do
-		if conn, err := r.anyShard(st.at, r.conn); err == nil {
-			st.at = conn.keyspace
+	if st.At.Shard != "" { // any would do
+		if conn, err := r.anyShard(st.At, r.conn); err == nil {
+			st.At = conn.keyspace
 		}
 	}
-	r.assigned = st.assigned
-	err := r.executeOn(st.at, st, payload, size)
-	if r.assigned = nil; err == nil && st.program {
+	r.assigned = st.Assigned
+	err := r.executeOn(st.At, st, payload, size)
+	if r.assigned = nil; err == nil && st.Program {
 		r.opaque = r.last
 	}
 	return err
@@ -105,16 +105,16 @@ func (st *routedStmt) letGo() {
 // replan judges a statement anew when the vschema is another one. One that cannot be
 // executed by that is judged again at its next execution.
 func (r *statementRouter) replan(st *routedStmt) error {
-	if st.loaded == r.s.srv.loaded() && r.renewed(st) {
+	if st.Loaded == r.s.srv.loaded() && r.renewed(st) {
 		return nil
 	}
 	if err := st.close(); err != nil {
 		return err
 	}
 	st.conns, st.cursor = nil, nil
-	_, err := r.planPrepare(st)
+	err := r.planPrepare(st)
 	if err != nil {
-		st.loaded = nil
+		st.Loaded = nil
 	}
 	return err
 }
@@ -123,15 +123,15 @@ func (r *statementRouter) replan(st *routedStmt) error {
 // than that may be. It reports false when the statement is to be judged anew.
 func (r *statementRouter) renewed(st *routedStmt) bool {
 	now := r.s.srv.catalog.Now()
-	if st.plan == nil || !st.plan.AskedTypes() || now.Sub(st.planned) < catalog.Fresh {
+	if st.Route == nil || !st.Route.AskedTypes() || now.Sub(st.planned) < catalog.Fresh {
 		return true
 	}
 	r.s.srv.catalog.ExpirePlans()
-	p, err := st.loaded.Planner.Plan(st.sql, r.keyspaceName(), st.mode)
-	if err != nil || p.Kind != st.plan.Kind || p.Select != st.plan.Select {
+	p, err := st.Loaded.Planner.Plan(st.sql, r.KeyspaceName(), st.mode)
+	if err != nil || p.Kind != st.Route.Kind || p.Select != st.Route.Select {
 		return false
 	}
-	st.plan, st.planned = p, now
+	st.Route, st.planned = p, now
 	return true
 }
 
@@ -178,14 +178,14 @@ func (st *routedStmt) argument(i int) (vschema.Value, error) {
 
 // executeByPlan executes a statement on the shards that its plan and values say.
 func (r *statementRouter) executeByPlan(st *routedStmt, payload []byte, size int) error {
-	indexes, err := st.plan.Shards(r.indexes[:0], st.arguments)
+	indexes, err := st.Route.Shards(r.indexes[:0], st.arguments)
 	r.indexes = indexes
-	whole := r.s.srv.cfg.Keyspaces[st.plan.Keyspace]
+	whole := r.s.srv.cfg.Keyspaces[st.Route.Keyspace]
 	switch {
 	case err != nil:
 	case len(indexes) == 1:
 		return r.executeOn(whole.Shards[indexes[0]], st, payload, size)
-	case st.plan.Select:
+	case st.Route.Select:
 		return r.selectPrepared(st, size)
 	case st.columns > 0:
 		err = errRowsOfSeveral
@@ -243,7 +243,7 @@ func (r *statementRouter) executeAsText(st *routedStmt, size int) error {
 	}
 	if cap(text) > maxScratch {
 		r.bound = nil
-		defer func() { r.room = route.Room{} }()
+		defer r.routes.DropRoom()
 	}
 	return r.statement(append([]byte{mysql.COM_QUERY}, r.s.NoAttributes()...), text)
 }

@@ -26,7 +26,7 @@ func (r *statementRouter) selectPrepared(st *routedStmt, size int) error {
 
 // selectAnew answers a SELECT with its values as literals from the shards that they say.
 func (r *statementRouter) selectAnew(st *routedStmt, text []byte) error {
-	p, err := st.loaded.Planner.Plan(text, r.keyspaceName(), st.mode)
+	p, err := st.Loaded.Planner.Plan(text, r.KeyspaceName(), st.mode)
 	if err != nil {
 		return err
 	}
@@ -39,10 +39,10 @@ func (r *statementRouter) selectAnew(st *routedStmt, text []byte) error {
 		if err != nil {
 			return err
 		}
-		return r.executeOnce(conn, p.AppendSQL(nil, text, false, r.databaseAt(conn.keyspace)))
+		return r.executeOnce(conn, p.AppendSQL(nil, text, false, r.DatabaseAt(conn.keyspace)))
 	}
 	if len(r.assigned) > 0 {
-		return r.unsupported("user variables that a SELECT over several shards sets", "read the rows, and SET the variables")
+		return r.Unsupported("user variables that a SELECT over several shards sets", "read the rows, and SET the variables")
 	}
 	conns, err := r.connsOf(shards)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *statementRouter) selectAnew(st *routedStmt, text []byte) error {
 // the keyspace of one that goes to one server.
 func (r *statementRouter) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 	if p.Kind == route.Local || p.Kind == route.Unsharded {
-		return []*catalog.Keyspace{r.oneConnOf(p)}, nil
+		return []*catalog.Keyspace{r.FirstServer(p)}, nil
 	}
 	indexes, err := p.Shards(r.indexes[:0], nil)
 	if err != nil {
@@ -68,14 +68,6 @@ func (r *statementRouter) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 		shards[i] = whole.Shards[index]
 	}
 	return shards, nil
-}
-
-// oneConnOf gives the keyspace of a plan for one server, of another its first shard.
-func (r *statementRouter) oneConnOf(p *route.Plan) *catalog.Keyspace {
-	if p.Keyspace == "" {
-		return r.shards()[0]
-	}
-	return r.s.srv.cfg.Keyspaces[p.Keyspace].EachShard()[0]
 }
 
 // answerPrepared gives the client the merged rows of the connections, in the binary protocol.
@@ -97,7 +89,7 @@ func (r *statementRouter) answerAtMost(conns []*executor, st *routedStmt, p *rou
 		if err != nil {
 			return err
 		}
-		ids, err := r.prepareOnce(conns, func(conn *executor) []byte { return p.AppendSQL(nil, text, true, r.databaseAt(conn.keyspace)) })
+		ids, err := r.prepareOnce(conns, func(conn *executor) []byte { return p.AppendSQL(nil, text, true, r.DatabaseAt(conn.keyspace)) })
 		if err != nil {
 			return err
 		}
@@ -113,7 +105,7 @@ func (r *statementRouter) answerAtMost(conns []*executor, st *routedStmt, p *rou
 		if !errors.As(err, &number) {
 			return err
 		}
-		if p, err = st.loaded.Planner.PlanByNumbers(text, r.keyspaceName(), st.mode, number.Keys); err != nil {
+		if p, err = st.Loaded.Planner.PlanByNumbers(text, r.KeyspaceName(), st.mode, number.Keys); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 )
 
 // SQL's PREPARE keeps a statement at one server. So it may prepare what one connection runs
@@ -30,7 +31,7 @@ func (r *statementRouter) prepareSQL(attributes, sql []byte, m parser.Mode) erro
 			return err
 		}
 	}
-	st := &routedStmt{sql: bytes.Clone(text), mode: m, within: r.keyspace, database: r.database}
+	st := &routedStmt{sql: bytes.Clone(text), mode: m, within: r.Keyspace, database: r.database}
 	conn, err := r.connOfSQL(st)
 	if err != nil {
 		return err
@@ -54,23 +55,22 @@ func (r *statementRouter) prepareSQL(attributes, sql []byte, m parser.Mode) erro
 
 // connOfSQL gives the connection that runs all executions of a statement.
 func (r *statementRouter) connOfSQL(st *routedStmt) (*executor, error) {
-	k, err := r.planPrepare(st)
-	if err != nil {
-		return nil, err
+	if err := r.planPrepare(st); err != nil {
+		return nil, r.syntaxOr(err, st.sql)
 	}
-	switch st.run {
-	case onOneShard:
-		return r.conn(k)
-	case byPlan:
-		if indexes, err := st.plan.Shards(nil, nil); err == nil && len(indexes) == 1 {
-			return r.conn(r.s.srv.cfg.Keyspaces[st.plan.Keyspace].Shards[indexes[0]])
+	switch st.Run {
+	case plan.OnOneShard:
+		return r.conn(st.Prepares)
+	case plan.ByPlan:
+		if indexes, err := st.Route.Shards(nil, nil); err == nil && len(indexes) == 1 {
+			return r.conn(r.s.srv.cfg.Keyspaces[st.Route.Keyspace].Shards[indexes[0]])
 		}
 	}
 	return nil, r.refusePrepare("SQL's PREPARE of a statement whose values say where it runs, or that runs on several shards,")
 }
 
 func (r *statementRouter) refusePrepare(what string) error {
-	return r.unsupported(what, "use the statement itself, or the driver's prepared statements")
+	return r.Unsupported(what, "use the statement itself, or the driver's prepared statements")
 }
 
 // name notes where the statement of a name is.

@@ -27,10 +27,10 @@ func (r *textRouter) checkUpdates(shards []*catalog.Keyspace, p *route.Plan, sql
 			set := slices.ContainsFunc(u.Columns, func(name string) bool { return strings.EqualFold(name, c.Name) })
 			switch {
 			case c.ComputesUpdate() && !set:
-				return r.unsupported("UPDATE of the reference table '"+u.Table+"' without its column '"+c.Name+"', which each shard would set for itself",
+				return r.Unsupported("UPDATE of the reference table '"+u.Table+"' without its column '"+c.Name+"', which each shard would set for itself",
 					"set that column too")
 			case (c.ComputesDefault() || c.AutoIncrement()) && set && parser.ContainsWord(sql, "default"):
-				return r.unsupported("UPDATE of column '"+c.Name+"' of the reference table '"+u.Table+"' to its DEFAULT, which each shard would compute for itself",
+				return r.Unsupported("UPDATE of column '"+c.Name+"' of the reference table '"+u.Table+"' to its DEFAULT, which each shard would compute for itself",
 					"write the value itself")
 			}
 		}

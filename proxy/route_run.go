@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"github.com/seqgate/seqgate/parser"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
@@ -33,63 +34,60 @@ func (r *statementRouter) statement(attributes, sql []byte) error {
 	}
 	r.assigned = nil
 	p, err := r.plan(sql, m)
-	switch {
-	case err == nil:
-		if err = r.run(&p, attributes); p.inserts {
-			err = r.syntaxOr(err, p.sql)
+	if err == nil {
+		if err = r.run(&p, attributes); p.Inserts {
+			err = r.syntaxOr(err, p.SQL)
 		}
-	case p.read:
-		err = r.syntaxOr(err, p.sql)
 	}
 	r.forgetNext()
 	return err
 }
 
 // run runs a planned statement, and answers it. attributes is what stands before its text in a COM_QUERY.
-func (r *statementRouter) run(p *routedStatement, attributes []byte) error {
-	r.assigned = p.assigned
-	switch p.kind {
-	case routedSet:
-		return r.set(attributes, p.sql, p.mode)
-	case routedUse:
-		return r.use(p.database)
-	case routedKill:
-		return r.passKill(attributes, p.sql)
-	case routedNamed:
-		return r.runNamed(attributes, p.sql, p.mode)
-	case routedPlan:
-		return r.explainCommand(p.sql, p.mode)
-	case routedShow:
-		return r.show(attributes, p.sql, p.mode)
-	case routedAt:
+func (r *statementRouter) run(p *plan.Routed, attributes []byte) error {
+	r.assigned = p.Assigned
+	switch p.Kind {
+	case plan.RoutedSet:
+		return r.set(attributes, p.SQL, p.Mode)
+	case plan.RoutedUse:
+		return r.use(p.Database)
+	case plan.RoutedKill:
+		return r.passKill(attributes, p.SQL)
+	case plan.RoutedNamed:
+		return r.runNamed(attributes, p.SQL, p.Mode)
+	case plan.RoutedExplain:
+		return r.explainCommand(p.SQL, p.Mode)
+	case plan.RoutedShow:
+		return r.show(attributes, p.SQL, p.Mode)
+	case plan.RoutedAt:
 		get := r.connectedConn
-		if p.joins {
+		if p.Joins {
 			get = r.conn
 		}
-		conn, err := get(p.keyspace)
+		conn, err := get(p.Keyspace)
 		if err != nil {
 			return err
 		}
-		return r.passTo(conn, attributes, p.text)
-	case routedLocal:
-		return r.local(attributes, p.sql, p.found)
-	case routedCurrent:
+		return r.passTo(conn, attributes, p.Text)
+	case plan.RoutedLocal:
+		return r.local(attributes, p.SQL, p.Found)
+	case plan.RoutedCurrent:
 		return r.runCurrent(p, attributes)
-	case routedInsert:
-		return p.insert.run(attributes)
-	case routedQuery:
-		return r.insertFromQuery(attributes, p.sql, p.mode)
-	case routedTables:
+	case plan.RoutedInsert:
+		return (&shardedInsert{ShardedInsert: p.Insert, r: &r.textRouter}).run(attributes)
+	case plan.RoutedInsertQuery:
+		return r.insertFromQuery(attributes, p.SQL, p.Mode)
+	case plan.RoutedTables:
 		return r.runTables(p, attributes)
 	}
-	return r.passHome(attributes, p.sql)
+	return r.passHome(attributes, p.SQL)
 }
 
 // insert runs an INSERT or REPLACE. A syntax error is a server's, of the client's own text.
 func (r *statementRouter) insert(attributes, sql []byte, m parser.Mode) error {
-	p := routedStatement{sql: sql, mode: m, assigned: r.assigned}
-	err := r.planInsert(&p)
+	p, err := r.planInsert(sql, m)
 	if err == nil {
+		p.Assigned = r.assigned
 		err = r.run(&p, attributes)
 	}
 	return r.syntaxOr(err, sql)
@@ -103,7 +101,7 @@ func (r *statementRouter) insertFromQuery(attributes, sql []byte, m parser.Mode)
 		return &parser.SyntaxError{Near: "?", Line: 1}
 	}
 	if span.Start == 0 || parser.ContainsWord(sql[span.End:], "select") {
-		return r.unsupported("this INSERT ... SELECT", "read the rows, then INSERT ... VALUES")
+		return r.Unsupported("this INSERT ... SELECT", "read the rows, then INSERT ... VALUES")
 	}
 	q := queryRows{r: &r.textRouter, mode: m}
 	q.text = append(append(q.text, sql[:span.Start]...), "VALUES "...)

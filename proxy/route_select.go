@@ -6,46 +6,25 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/merge"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// planTables plans a statement for the shards that its tables and values say.
-func (r *textRouter) planTables(p *routedStatement) (err error) {
-	p.kind, p.read = routedTables, true
-	r.s.srv.catalog.ExpirePlans()
-	p.planner = r.s.srv.loaded().Planner
-	if p.route, err = p.planner.PlanIn(&r.room, p.sql, r.keyspaceName(), p.mode); err != nil {
-		return err
-	}
-	p.read = false
-	switch p.route.Kind {
-	case route.Insert:
-		return r.planInsert(p)
-	case route.Local, route.Any, route.Unsharded:
-		return nil
-	}
-	p.shards, err = p.route.Shards(r.indexes[:0], nil)
-	if err == nil {
-		r.indexes = p.shards
-	}
-	return err
-}
-
 // runTables runs such a statement.
-func (r *textRouter) runTables(p *routedStatement, attributes []byte) error {
-	k := r.planKeyspace(p.route)
-	switch p.route.Kind {
+func (r *textRouter) runTables(p *plan.Routed, attributes []byte) error {
+	k := r.planKeyspace(p.Route)
+	switch p.Route.Kind {
 	case route.Local:
 		get := r.conn
 		if !r.tx.open && !r.autocommit() { // nor does a server begin a transaction for it
 			get = r.connectedConn
 		}
-		return r.runAny(get, r.shards()[0], p.route, attributes, p.sql)
+		return r.runAny(get, r.Shards()[0], p.Route, attributes, p.SQL)
 	case route.Any:
-		return r.runAny(r.conn, k.EachShard()[0], p.route, attributes, p.sql)
+		return r.runAny(r.conn, k.EachShard()[0], p.Route, attributes, p.SQL)
 	case route.Unsharded:
-		if commitsFirst(parser.Sniff(p.sql), p.sql) {
+		if plan.CommitsFirst(parser.Sniff(p.SQL), p.SQL) {
 			if err := r.commit(); err != nil { // its server commits by itself
 				return err
 			}
@@ -53,25 +32,25 @@ func (r *textRouter) runTables(p *routedStatement, attributes []byte) error {
 			if err != nil {
 				return err
 			}
-			return r.runOn(conn, p.route, attributes, p.sql)
+			return r.runOn(conn, p.Route, attributes, p.SQL)
 		}
-		return r.runOne(k, p.route, attributes, p.sql)
+		return r.runOne(k, p.Route, attributes, p.SQL)
 	}
-	if len(p.shards) == 1 {
-		return r.runOne(k.Shards[p.shards[0]], p.route, attributes, p.sql)
+	if len(p.Shards) == 1 {
+		return r.runOne(k.Shards[p.Shards[0]], p.Route, attributes, p.SQL)
 	}
-	shards := make([]*catalog.Keyspace, len(p.shards))
-	for i, index := range p.shards {
+	shards := make([]*catalog.Keyspace, len(p.Shards))
+	for i, index := range p.Shards {
 		shards[i] = k.Shards[index]
 	}
 	r.forgetLast()
 	switch {
-	case p.route.Select:
-		return r.selectSeveral(shards, p.planner, p.route, attributes, p.sql, p.mode)
-	case p.route.Kind == route.Everywhere && !p.route.SameRows:
-		return r.defineEverywhere(shards, p.route, attributes, p.sql)
+	case p.Route.Select:
+		return r.selectSeveral(shards, p.Planner, p.Route, attributes, p.SQL, p.Mode)
+	case p.Route.Kind == route.Everywhere && !p.Route.SameRows:
+		return r.defineEverywhere(shards, p.Route, attributes, p.SQL)
 	}
-	return r.writeSeveral(shards, p.route, attributes, p.sql)
+	return r.writeSeveral(shards, p.Route, attributes, p.SQL)
 }
 
 // planKeyspace gives the keyspace whose servers answer.
@@ -79,7 +58,7 @@ func (r *textRouter) planKeyspace(p *route.Plan) *catalog.Keyspace {
 	if p.Keyspace != "" {
 		return r.s.srv.cfg.Keyspaces[p.Keyspace]
 	}
-	return r.keyspace
+	return r.Keyspace
 }
 
 // runOne runs a statement on one shard, which answers the client.
@@ -103,7 +82,7 @@ func (r *textRouter) runAny(get func(*catalog.Keyspace) (*executor, error), k *c
 // runOn runs a statement on one connection, which answers the client.
 func (r *textRouter) runOn(conn *executor, p *route.Plan, attributes, sql []byte) error {
 	if p.HasEdits() {
-		sql = p.AppendSQL(nil, sql, false, r.databaseAt(conn.keyspace))
+		sql = p.AppendSQL(nil, sql, false, r.DatabaseAt(conn.keyspace))
 	}
 	return r.passTo(conn, attributes, sql)
 }
@@ -127,7 +106,7 @@ func (r *textRouter) selectSeveral(shards []*catalog.Keyspace, planner *route.Pl
 				return err
 			}
 			q := scattered{router: &r.shardedConn, conns: conns, how: p.Scatter, offset: offset, count: min(count, most), send: func(i int, conn *executor) error {
-				return conn.sendPart(attributes, p.AppendSQL(nil, sql, true, r.databaseAt(shards[i])))
+				return conn.sendPart(attributes, p.AppendSQL(nil, sql, true, r.DatabaseAt(shards[i])))
 			}}
 			err = q.answer()
 			var number *merge.NumberError
@@ -137,7 +116,7 @@ func (r *textRouter) selectSeveral(shards []*catalog.Keyspace, planner *route.Pl
 				}
 				return err
 			}
-			if p, err = planner.PlanByNumbers(sql, r.keyspaceName(), m, number.Keys); err != nil {
+			if p, err = planner.PlanByNumbers(sql, r.KeyspaceName(), m, number.Keys); err != nil {
 				return err
 			}
 		}
@@ -164,7 +143,7 @@ func (r *textRouter) writeSeveral(shards []*catalog.Keyspace, p *route.Plan, att
 		conns:   conns,
 		inOrder: p.SameRows,
 		send: func(i int) error {
-			return conns[i].sendPart(attributes, p.AppendSQL(nil, sql, false, r.databaseAt(conns[i].keyspace)))
+			return conns[i].sendPart(attributes, p.AppendSQL(nil, sql, false, r.DatabaseAt(conns[i].keyspace)))
 		},
 		receive: func(i int) (err error) {
 			answers[i], err = conns[i].readOK()

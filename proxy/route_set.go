@@ -13,7 +13,7 @@ import (
 func (r *sessionRouter) set(attributes, sql []byte, m parser.Mode) error {
 	stmt, ok := parser.ParseSet(sql, m)
 	if !ok {
-		return r.unsupported("a SET that it cannot read", "write it without version comments, with names of variables in ASCII")
+		return r.Unsupported("a SET that it cannot read", "write it without version comments, with names of variables in ASCII")
 	}
 	if err := r.refuseSet(stmt, sql); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (r *sessionRouter) commitFor(stmt parser.SetStmt, sql []byte) error {
 		case "1", "on", "true", "default":
 			return r.commit()
 		default:
-			return r.unsupported("SET autocommit to an expression within a transaction", "write 0 or 1, or commit first")
+			return r.Unsupported("SET autocommit to an expression within a transaction", "write 0 or 1, or commit first")
 		}
 	}
 	return nil
@@ -70,17 +70,17 @@ func (r *sessionRouter) commitFor(stmt parser.SetStmt, sql []byte) error {
 // refuseSet refuses what is not of the session, and what cannot be the same on several
 // servers.
 func (r *sessionRouter) refuseSet(stmt parser.SetStmt, sql []byte) error {
-	if r.sharded() && (stmt.Server || stmt.Form == parser.SetAccount) {
-		return r.unsupported("a SET of the server's own", "connect to each server for it")
+	if r.Sharded() && (stmt.Server || stmt.Form == parser.SetAccount) {
+		return r.Unsupported("a SET of the server's own", "connect to each server for it")
 	}
 	for _, a := range stmt.Assignments {
 		switch {
 		case a.Scope == parser.SetNextTransaction:
-			return r.unsupported("@@"+a.Name+" without SESSION, which is of the next transaction", "use SET TRANSACTION, or SET SESSION")
+			return r.Unsupported("@@"+a.Name+" without SESSION, which is of the next transaction", "use SET TRANSACTION, or SET SESSION")
 		case a.Scope == parser.SetSessionVariable && slices.Contains(ownVariables, a.Name):
-			return r.unsupported("SET "+a.Name+", which is of one server's connection", "connect to one shard for it")
+			return r.Unsupported("SET "+a.Name+", which is of one server's connection", "connect to one shard for it")
 		case a.Scope == parser.SetSessionVariable && a.Name == "completion_type" && !isNoChain(sql[a.Value.Start:a.Value.End]):
-			return r.unsupported("a completion_type but NO_CHAIN", "write COMMIT AND CHAIN, or COMMIT RELEASE")
+			return r.Unsupported("a completion_type but NO_CHAIN", "write COMMIT AND CHAIN, or COMMIT RELEASE")
 		}
 	}
 	return nil
@@ -101,18 +101,18 @@ var ownVariables = []string{"insert_id", "rand_seed1", "rand_seed2", "pseudo_thr
 func (r *sessionRouter) connForSet(sql []byte, m parser.Mode) (*executor, []byte, error) {
 	found := parser.FindSession(sql, m)
 	reads := found.Uses&parser.ReadsTables != 0
-	if reads && !r.stays(sql, m) {
-		return nil, nil, r.unsupported("a subquery in SET", "read the value with a SELECT first")
+	if reads && !r.Stays(sql, m) {
+		return nil, nil, r.Unsupported("a subquery in SET", "read the value with a SELECT first")
 	}
-	if err := r.refuseUses(&found); err != nil {
+	if err := r.RefuseUses(&found); err != nil {
 		return nil, nil, err
 	}
 	if found.Uses&parser.TakesLocks != 0 && !reads {
 		conn, err := r.lockConn()
 		return conn, sql, err
 	}
-	k := r.shards()[0]
-	if r.sharded() {
+	k := r.Shards()[0]
+	if r.Sharded() {
 		k = r.s.keyspace
 	}
 	get := r.connectedConn

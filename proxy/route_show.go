@@ -11,17 +11,6 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// isOfSession reports whether a SHOW is of the session, or of all keyspaces.
-func (r *sessionRouter) isOfSession(sql []byte) bool {
-	switch parser.Words(sql, 2)[1] {
-	case "WARNINGS", "ERRORS", "COUNT":
-		return true
-	case "DATABASES", "SCHEMAS":
-		return r.sharded()
-	}
-	return false
-}
-
 // show answers such a SHOW.
 func (r *sessionRouter) show(attributes, sql []byte, m parser.Mode) error {
 	words := parser.Words(sql, 4)
@@ -32,7 +21,7 @@ func (r *sessionRouter) show(attributes, sql []byte, m parser.Mode) error {
 		if r.last != nil {
 			return r.showLast(attributes, sql)
 		}
-		return r.unsupported("SHOW COUNT(*) of a statement on several shards", "use SHOW WARNINGS")
+		return r.Unsupported("SHOW COUNT(*) of a statement on several shards", "use SHOW WARNINGS")
 	}
 	return r.showDatabases(sql, m)
 }
@@ -53,7 +42,7 @@ func (r *sessionRouter) showWarnings(attributes, sql []byte, which string, plain
 	case r.last != nil:
 		return r.showLast(attributes, sql)
 	case !plain:
-		return r.unsupported("LIMIT in SHOW "+which+" of a statement on several shards", "leave it out")
+		return r.Unsupported("LIMIT in SHOW "+which+" of a statement on several shards", "leave it out")
 	}
 	if r.warned == nil {
 		if err := r.keepWarnings(r.several); err != nil {
@@ -97,7 +86,7 @@ func (r *sessionRouter) keepWarnings(conns []*executor) error {
 func (r *sessionRouter) showDatabases(sql []byte, m parser.Mode) error {
 	like, ok := parser.ShowLike(sql, m)
 	if !ok {
-		return r.unsupported("WHERE in SHOW DATABASES", "use LIKE")
+		return r.Unsupported("WHERE in SHOW DATABASES", "use LIKE")
 	}
 	label := "Database"
 	if like.Given {
@@ -129,7 +118,7 @@ func (r *sessionRouter) passAny(code byte) error {
 	if err != nil {
 		return err
 	}
-	conn, err := r.anyShard(r.shards()[0], r.conn)
+	conn, err := r.anyShard(r.Shards()[0], r.conn)
 	if err != nil {
 		return err
 	}

@@ -2,13 +2,12 @@ package proxy
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/proxy/variables"
 	"github.com/seqgate/seqgate/proxy/wire"
 )
@@ -16,9 +15,9 @@ import (
 // routedState is where a session in front of shards stands: its current keyspace, which connections it has, what is set on
 // them, and which of them knows what the latest statement left.
 type routedState struct {
-	s        *session          // the client's: also the connection of the shard that it logged into
-	keyspace *catalog.Keyspace // the current one
-	database string            // the current one on its server, when that is not its own
+	plan.Place
+	s        *session // the client's: also the connection of the shard that it logged into
+	database string   // the current one on its server, when that is not its own
 	conns    shardConns
 	tx       transaction
 	settings variables.Settings
@@ -34,46 +33,6 @@ type routedState struct {
 	// a connection on which a program ran that may have set any.
 	assigned []string
 	opaque   *executor
-}
-
-// shards gives those of the current keyspace.
-func (r *routedState) shards() []*catalog.Keyspace { return r.keyspace.EachShard() }
-
-// sharded reports whether the current keyspace is.
-func (r *routedState) sharded() bool { return r.keyspace != nil && r.keyspace.Shards != nil }
-
-// oneShard gives, as an example, the name under which a client reaches one shard alone.
-func (r *routedState) oneShard() string {
-	shard := r.shards()[0]
-	for _, name := range slices.Sorted(maps.Keys(r.s.srv.cfg.Keyspaces)) {
-		if k := r.s.srv.cfg.Keyspaces[name]; shard.Shard == "" && k.Shards != nil {
-			shard = k.Shards[0]
-		}
-	}
-	return "'" + shard.String() + "'"
-}
-
-// unsupported refuses what would need more than one shard's answer.
-func (r *routedState) unsupported(what, advice string) error {
-	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support "+what+" in front of sharded keyspaces; "+advice)
-}
-
-// oneServerAdvice gives what such a statement is, and what to do instead; no advice for others.
-func (r *routedState) oneServerAdvice(kind parser.Kind, sql []byte) (what, advice string) {
-	switch kind {
-	case parser.Call:
-		return "CALL: stored programs see the rows of one shard only", "connect to one shard for it, as in the database name " + r.oneShard()
-	case parser.Prepare, parser.Execute, parser.Deallocate:
-		return "PREPARE and EXECUTE in SQL", "prepare by the protocol (COM_STMT_PREPARE), as drivers do"
-	case parser.Load:
-		return "LOAD DATA and LOAD XML", "use INSERT, or load each shard's own rows, as in the database name " + r.oneShard()
-	}
-	words := parser.Words(sql, 2)
-	if advice := oneServerStatements[words[0]]; advice != "" {
-		return words[0] + " " + words[1], advice
-	}
-	two := words[0] + " " + words[1]
-	return two, oneServerStatements[two]
 }
 
 // done answers with an OK packet of seqgate's own.
@@ -102,43 +61,6 @@ func (r *routedState) inTransaction() bool {
 		}
 	}
 	return false
-}
-
-func (r *routedState) names(sql []byte, m parser.Mode, sharded bool) bool {
-	for name, k := range r.s.srv.cfg.Keyspaces {
-		if (k.Shards != nil) == sharded && parser.NamesDatabase(sql, m, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// namesSharded reports whether a statement names a sharded keyspace, namesUnsharded
-// whether it names another one.
-func (r *routedState) namesSharded(sql []byte, m parser.Mode) bool { return r.names(sql, m, true) }
-
-func (r *routedState) namesUnsharded(sql []byte, m parser.Mode) bool { return r.names(sql, m, false) }
-
-// stays reports whether a statement is all the affair of the one server of the current
-// keyspace: nothing in it names another keyspace.
-func (r *routedState) stays(sql []byte, m parser.Mode) bool {
-	if r.sharded() {
-		return false
-	}
-	for name, k := range r.s.srv.cfg.Keyspaces {
-		if (k != r.keyspace || k.Name != k.Database) && parser.NamesDatabase(sql, m, name) {
-			return false
-		}
-	}
-	return true
-}
-
-// keyspaceName is that of the current keyspace.
-func (r *routedState) keyspaceName() string {
-	if r.keyspace == nil {
-		return ""
-	}
-	return r.keyspace.Name
 }
 
 // LAST_INSERT_ID() is of the session, whichever connection ran the INSERT. The connection that
@@ -207,19 +129,6 @@ func (r *routedState) forgetNext() {
 	}
 }
 
-// databaseAt gives what a keyspace's name stands for in a statement to a shard.
-func (r *routedState) databaseAt(k *catalog.Keyspace) func(keyspace string) string {
-	return func(keyspace string) string {
-		if keyspace == k.Name {
-			return k.Database
-		}
-		if other := r.s.srv.cfg.Keyspaces[keyspace]; other != nil {
-			return other.Database
-		}
-		return keyspace
-	}
-}
-
 // lockKeyspace is where locks of GET_LOCK() are: one server for all sessions, so that
 // they exclude each other whatever keyspace is the current one.
 func (r *routedState) lockKeyspace() *catalog.Keyspace {
@@ -281,12 +190,8 @@ func (r *routedState) resolveVersions(sql []byte, m parser.Mode) []byte {
 	return sql
 }
 
-func (r *routedState) locksBeside() error {
-	return r.unsupported("GET_LOCK() and its like beside tables", "take the lock by a SELECT of its own")
-}
-
 // appendKeyspace appends the current keyspace's name as an expression, which has the
 // coercibility of DATABASE(): a literal's character set gives way to its.
 func (r *routedState) appendKeyspace(dst []byte) []byte {
-	return fmt.Appendf(dst, "CONCAT(LEFT(VERSION(), 0), %s)", quoteText(r.keyspace.Name))
+	return fmt.Appendf(dst, "CONCAT(LEFT(VERSION(), 0), %s)", quoteText(r.Keyspace.Name))
 }

@@ -10,14 +10,14 @@ import (
 func (r *sessionRouter) use(name string) error {
 	srv := r.s.srv
 	if k := srv.cfg.Keyspaces[name]; k != nil {
-		r.keyspace, r.database = k, ""
+		r.Keyspace, r.database = k, ""
 		return r.changedDatabase(name)
 	}
 	if _, ok := srv.targeted(name); ok {
-		return r.unsupported("changing to one shard within a session", "connect with '"+name+"' as the database")
+		return r.Unsupported("changing to one shard within a session", "connect with '"+name+"' as the database")
 	}
-	k := r.keyspace
-	if r.sharded() {
+	k := r.Keyspace
+	if r.Sharded() {
 		k = srv.cfg.Keyspaces[srv.cfg.Default]
 	}
 	if k.Shards != nil {
@@ -30,7 +30,7 @@ func (r *sessionRouter) use(name string) error {
 	if err := conn.ChangeDatabase(name); err != nil {
 		return err
 	}
-	if r.keyspace, r.database = k, name; name == k.Database {
+	if r.Keyspace, r.database = k, name; name == k.Database {
 		r.database = ""
 	}
 	return r.changedDatabase(name)

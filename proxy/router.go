@@ -11,7 +11,6 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/meter"
-	"github.com/seqgate/seqgate/proxy/route"
 )
 
 // router is what a client's session has in front of sharded keyspaces: it handles the client's commands as session.command
@@ -25,7 +24,7 @@ type router struct {
 
 func newRouter(s *session, k *catalog.Keyspace, database string) *router {
 	r := new(router)
-	r.s, r.keyspace = s, k
+	r.s, r.Keyspaces, r.Keyspace = s, s.srv.cfg.Keyspaces, k
 	if k.Shards == nil && database != k.Database {
 		r.database = database
 	}
@@ -78,7 +77,7 @@ func (r *router) refuseCommand(code byte) error {
 	}
 	return mysql.NewError(mysql.ER_UNKNOWN_COM_ERROR, fmt.Sprintf(
 		"seqgate does not relay the command %#x to sharded keyspaces; connect to one shard for it, as in the database name %s",
-		code, r.oneShard()))
+		code, r.OneShard()))
 }
 
 // takeQuery takes a COM_QUERY, and runs its statements.
@@ -101,7 +100,10 @@ func (r *router) takeQuery() error {
 	}
 	s.noteText(text[begin:])
 	if cap(r.text) > maxScratch {
-		defer func() { r.text, r.room = nil, route.Room{} }()
+		defer func() {
+			r.text = nil
+			r.routes.DropRoom()
+		}()
 	}
 	if s.Has(mysql.CLIENT_MULTI_STATEMENTS) && !parser.Single(text[begin:]) {
 		return r.queryParts(text[:begin], text[begin:])

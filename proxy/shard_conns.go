@@ -338,7 +338,7 @@ func (r *shardedConn) syncLastInsertID(conn *executor) error {
 // enterDatabase has a connection's default database be what the client's statements expect.
 func (r *shardedConn) enterDatabase(conn *executor) error {
 	want := conn.keyspace.Database
-	if conn.keyspace == r.keyspace && r.database != "" {
+	if conn.keyspace == r.Keyspace && r.database != "" {
 		want = r.database
 	}
 	if !conn.State.DatabaseKnown {

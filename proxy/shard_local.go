@@ -27,8 +27,8 @@ func (r *shardedConn) localConn(found *parser.SessionStmt) (*executor, error) {
 		return r.lockConn()
 	case found.Uses&diagnostics != 0 && r.last != nil:
 		return r.leftOn()
-	case !r.sharded():
-		return r.connectedConn(r.shards()[0])
+	case !r.Sharded():
+		return r.connectedConn(r.Shards()[0])
 	}
 	return r.anyConn()
 }

@@ -145,10 +145,10 @@ func (s *observedSession) usedShards() string {
 
 // routedKeyspace gives the name of the keyspace that the statements of a routed session are about, "" in any other.
 func (s *observedSession) routedKeyspace() string {
-	if s.router == nil || s.router.keyspace == nil {
+	if s.router == nil || s.router.Keyspace == nil {
 		return ""
 	}
-	return s.router.keyspace.Name
+	return s.router.Keyspace.Name
 }
 
 func (s *observedSession) currentKeyspace() string {

@@ -29,10 +29,10 @@ type transaction struct {
 // transact runs a statement that begins, ends or marks a transaction.
 func (r *shardedConn) transact(t parser.TransactionStmt, ok bool, attributes, sql []byte) error {
 	if t.Verb == parser.OtherTransaction {
-		return r.unsupported("XA statements over several shards", "let seqgate commit (transactions: xa), or connect to one shard")
+		return r.Unsupported("XA statements over several shards", "let seqgate commit (transactions: xa), or connect to one shard")
 	}
-	if !ok && r.sharded() && parser.Sniff(sql) == parser.DynamicSQL {
-		return r.unsupported("compound statements", "connect to one shard for it, as in the database name "+r.oneShard())
+	if !ok && r.Sharded() && parser.Sniff(sql) == parser.DynamicSQL {
+		return r.Unsupported("compound statements", "connect to one shard for it, as in the database name "+r.OneShard())
 	}
 	if !ok {
 		return r.passHome(attributes, sql) // for the server's own syntax error
@@ -54,7 +54,7 @@ func (r *shardedConn) transact(t parser.TransactionStmt, ok bool, attributes, sq
 
 func (r *shardedConn) beginTransaction(t parser.TransactionStmt, sql []byte) error {
 	if t.Snapshot && !t.ReadOnly && r.xa() {
-		return r.unsupported("WITH CONSISTENT SNAPSHOT in transactions that commit in two phases", "add READ ONLY")
+		return r.Unsupported("WITH CONSISTENT SNAPSHOT in transactions that commit in two phases", "add READ ONLY")
 	}
 	if err := r.commit(); err != nil { // as each server does
 		return err
@@ -62,7 +62,7 @@ func (r *shardedConn) beginTransaction(t parser.TransactionStmt, sql []byte) err
 	r.tx = transaction{open: true, begin: string(parser.TrimEnd(sql)), readOnly: t.ReadOnly, preceding: r.next}
 	r.next = nil
 	if t.Snapshot { // of this moment, on each shard
-		if _, err := r.connsOf(r.shards()); err != nil {
+		if _, err := r.connsOf(r.Shards()); err != nil {
 			return err
 		}
 	}

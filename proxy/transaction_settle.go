@@ -62,7 +62,7 @@ func (r *shardedConn) refuseProgram(conn *executor, sql []byte) error {
 	}
 	for _, other := range r.conns.all {
 		if other != conn && other.Begun {
-			return r.unsupported("stored programs and statements that run others within a transaction of several shards",
+			return r.Unsupported("stored programs and statements that run others within a transaction of several shards",
 				"commit before, or have seqgate commit in two phases (transactions: xa)")
 		}
 	}

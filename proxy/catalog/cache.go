@@ -189,6 +189,12 @@ func (c *Cache) Known(k *Keyspace, schema, table string) (owner *Keyspace, e *En
 	return owner, e, fresh
 }
 
+// Fresh is Find, sure, but asks nobody: it reports false where the server has to be asked.
+func (c *Cache) Fresh(k *Keyspace, schema, table string) (*Entry, bool) {
+	_, e, fresh := c.kept(k, catalogKey{k.String(), schema, table}, true)
+	return e, fresh
+}
+
 // Lookup gives what the server says of a table and of the one beside it.
 func (c *Cache) Lookup(ctx context.Context, k *Keyspace, schema, table string) (*Entry, error) {
 	return c.Find(ctx, k, schema, table, false)

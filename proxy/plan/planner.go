@@ -92,6 +92,9 @@ const (
 	NeedsCallSource                // ... and of a call
 	NeedsComputed                  // the row that Missing.Query gives, of constant expressions
 	NeedsSequenceTable             // what the server says now of the sequence Missing.Table
+	NeedsShardTable                // what a shard says of the sharded table Missing.Table
+	NeedsVariablesSet              // which of the user variables in Missing.Found a program has set
+	NeedsSessionText               // the statement with what the session's functions in Missing.Found give
 	NeedsExpression                // the value of the expression Missing.Query
 	NeedsCharsets                  // of the client's texts
 	NeedsFilledTable               // whether the sequence Missing.Table fills a table, and which
@@ -107,6 +110,9 @@ type Missing struct {
 	Mode  parser.Mode
 
 	Query string // of NeedsComputed and NeedsExpression
+
+	SQL   []byte              // of NeedsSessionText: the statement
+	Found *parser.SessionStmt // of NeedsVariablesSet and NeedsSessionText
 }
 
 func (m *Missing) Error() string {

@@ -25,10 +25,6 @@ type ShardedInsert struct {
 	Mode     parser.Mode // in which it reads
 	Table    *vschema.Table
 
-	// What was missing, and has been fetched.
-	Anew     bool   // the table was looked at anew
-	Computed []byte // what the query of a [Missing] gave, a row of the text protocol; nil when it was not asked
-
 	Binding *catalog.Binding // nil when no column is filled
 	Fill    Fill
 	Kind    Kind
@@ -37,10 +33,12 @@ type ShardedInsert struct {
 	Shards  []int // of each row, by index; nil when all rows go to the same ones
 	Targets []int // the shards that get the statement, in their order
 
-	described *catalog.Table
-	columns   []string // that a statement without a column list has values for
-	operands  []operand
-	room      insertRoom
+	anew        bool   // the table was looked at anew
+	computedRow []byte // what the query of a [Missing] gave, a row of the text protocol; nil when it was not asked
+	described   *catalog.Table
+	columns     []string // that a statement without a column list has values for
+	operands    []operand
+	room        insertRoom
 }
 
 // insertRoom is memory of a statement's own for what most have little of.
@@ -55,12 +53,12 @@ type insertRoom struct {
 // stmt is the statement as it is read.
 func (in *ShardedInsert) stmt() *parser.InsertStmt { return &in.Planner.Stmt }
 
-// Find finds the table in the keyspace's vschema.
-func (in *ShardedInsert) Find(declared *vschema.Keyspace) (err error) {
+// find finds the table in the keyspace's vschema.
+func (in *ShardedInsert) find(declared *vschema.Keyspace) (err error) {
 	name, ok := in.stmt().Table, false
 	if in.Table, ok = declared.Table(name); !ok {
 		if _, ok := declared.Vindex(name); ok {
-			return ErrVindexModified(name)
+			return errVindexModified(name)
 		}
 		return mysql.NewError(mysql.ER_NO_SUCH_TABLE, fmt.Sprintf(
 			"Table '%s.%s' is not in the vschema: add it there with its vindex", in.Keyspace.Name, name))
@@ -72,13 +70,13 @@ func (in *ShardedInsert) Find(declared *vschema.Keyspace) (err error) {
 	return nil
 }
 
-// ErrVindexModified is the error for an INSERT into a vindex, as if that were a table.
-func ErrVindexModified(name string) error {
+// errVindexModified is the error for an INSERT into a vindex, as if that were a table.
+func errVindexModified(name string) error {
 	return mysql.NewError(mysql.ER_UNKNOWN_ERROR, "VT09014: vindex cannot be modified: '"+name+"' is the name of a vindex")
 }
 
-// Describe takes in what a shard says of the table.
-func (in *ShardedInsert) Describe(e *catalog.Entry) error {
+// describe takes in what a shard says of the table.
+func (in *ShardedInsert) describe(e *catalog.Entry) error {
 	switch {
 	case e.Err != nil:
 		return e.Err
@@ -98,9 +96,8 @@ func (in *ShardedInsert) Describe(e *catalog.Entry) error {
 	return nil
 }
 
-// Plan reads the rows, judges how their ids are filled, and finds the shard of each that does not depend on a new id. It asks
-// nobody: a [Missing] says what has to be fetched first. It is called again then.
-func (in *ShardedInsert) Plan() error {
+// plan reads the rows, judges how their ids are filled, and finds the shard of each that does not depend on a new id.
+func (in *ShardedInsert) plan() error {
 	mode, column := in.Mode, ""
 	if in.Binding != nil {
 		mode, column = in.Binding.Mode(in.Mode), in.Binding.Column
@@ -112,9 +109,9 @@ func (in *ShardedInsert) Plan() error {
 		return err
 	}
 	err := in.readRows()
-	if errors.Is(err, parser.ErrServerRefuses) && !in.stmt().HasColumns && !in.Anew {
+	if errors.Is(err, parser.ErrServerRefuses) && !in.stmt().HasColumns && !in.anew {
 		// Counted by the columns that are known here: they may have changed.
-		return &Missing{Fact: NeedsTableAnew, Table: catalog.TableName{Table: in.Table.Name}}
+		return &Missing{Fact: NeedsTableAnew, Table: catalog.TableName{Schema: in.Keyspace.Name, Table: in.Table.Name}}
 	}
 	if err != nil {
 		return in.refuse(err)

@@ -30,8 +30,8 @@ func (in *ShardedInsert) compute() error {
 	if len(all) == 0 || err != nil {
 		return err
 	}
-	if in.Computed != nil {
-		return in.settleConstants(all, in.Computed)
+	if in.computedRow != nil {
+		return in.settleConstants(all, in.computedRow)
 	}
 	query := []byte("SELECT ")
 	for i, c := range all {

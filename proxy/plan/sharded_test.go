@@ -11,6 +11,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
+	"github.com/seqgate/seqgate/proxy/route"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/vschema"
 )
@@ -23,16 +24,7 @@ const shardedVSchema = `{"keyspaces": {"main": {"tables": {"orders_seq": {"type"
 // Which shard each row of an INSERT goes to, which row has to wait for its id, and what has to be asked first.
 func TestShardedInsert(t *testing.T) {
 	t.Parallel()
-	v, err := vschema.Load("vschema.json", []byte(shardedVSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared, _ := v.Keyspace("customer")
-	layout, err := vschema.NewShards([]string{"-80", "80-"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := catalog.Sharded(layout, []*catalog.Keyspace{{Name: "customer", Shard: "-80", Database: "c0"}, {Name: "customer", Shard: "80-", Database: "c1"}})
+	r := shardedRouter(t)
 	for _, tt := range []struct {
 		sql     string
 		ids     int64  // the first that is taken, 0 for none
@@ -57,12 +49,10 @@ func TestShardedInsert(t *testing.T) {
 		{sql: "INSERT INTO countries (id, v) VALUES (1, UUID())", refused: "each shard would compute"},
 		{sql: "INSERT INTO parts (id) VALUES (1)", plan: "[] on [1], 0 ids"},
 		{sql: "INSERT INTO copy (id) VALUES (1)", refused: "write to its source, main.cities"},
-		{sql: "INSERT INTO nothing (id) VALUES (1)", refused: "is not in the vschema"},
+		{sql: "INSERT INTO nothing (id) VALUES (1)", refused: "doesn't exist in the vschema"},
 		{sql: "INSERT INTO hash (id) VALUES (1)", refused: "VT09014"},
 	} {
-		p := new(plan.Planner)
-		in := plan.ShardedInsert{Planner: p, Keyspace: k, SQL: []byte(tt.sql), Mode: parser.Mode{Strict: true, MariaDB: true}}
-		got, asks, err := planSharded(&in, declared, tt.ids)
+		got, asks, err := planSharded(r, tt.sql, tt.ids, "\x014") // computed: the text 4
 		switch {
 		case tt.refused == "" && err != nil, tt.refused != "" && (err == nil || !strings.Contains(err.Error(), tt.refused)):
 			t.Errorf("%s: error %v, want %q", tt.sql, err, tt.refused)
@@ -72,28 +62,62 @@ func TestShardedInsert(t *testing.T) {
 	}
 }
 
-// planSharded plans with what a shard would say, and then places the rows by ids from first on.
-func planSharded(in *plan.ShardedInsert, declared *vschema.Keyspace, first int64) (planned, asks string, err error) {
-	if err = in.Planner.Stmt.ParseTarget(in.SQL, in.Mode); err == nil {
-		err = in.Find(declared)
-	}
-	if err == nil {
-		err = in.Describe(describe(in.Table))
-	}
+// shardedRouter is a session's in the keyspace customer, of two shards.
+func shardedRouter(t *testing.T) *plan.Router {
+	v, err := vschema.Load("vschema.json", []byte(shardedVSchema))
 	if err != nil {
-		return "", "", err
+		t.Fatal(err)
 	}
-	for err = in.Plan(); err != nil; err = in.Plan() {
+	layout, err := vschema.NewShards([]string{"-80", "80-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := catalog.Sharded(layout, []*catalog.Keyspace{{Name: "customer", Shard: "-80", Database: "c0"}, {Name: "customer", Shard: "80-", Database: "c1"}})
+	main := &catalog.Keyspace{Name: "main", Database: "m"}
+	tables := &shardTables{v: v, fresh: true}
+	noTypes := func(keyspace, table, column string) (string, bool) { return "", false }
+	return &plan.Router{Place: &plan.Place{Keyspaces: map[string]*catalog.Keyspace{"customer": k, "main": main}, Keyspace: k}, Planner: new(plan.Planner),
+		Tables: tables, Home: k.Shards[0], Loaded: &catalog.Loaded{VSchema: v, Planner: route.New(v, map[string]*vschema.Shards{"customer": layout}, noTypes)}}
+}
+
+// shardTables are the tables of the vschema, on each shard.
+type shardTables struct {
+	v     *vschema.VSchema
+	fresh bool
+}
+
+func (s *shardTables) DeclaredSequence(_ *catalog.Keyspace, _, table string) (string, bool) {
+	return "main", strings.HasSuffix(table, "_seq")
+}
+
+func (s *shardTables) Fresh(_ *catalog.Keyspace, _, table string) (*catalog.Entry, bool) {
+	if !s.fresh {
+		return nil, false
+	}
+	declared, _ := s.v.Keyspace("customer")
+	t, _ := declared.Table(table)
+	return describe(t), true
+}
+
+// planSharded plans with what a shard would say, and then places the rows by ids from first on.
+func planSharded(r *plan.Router, sql string, first int64, computed string) (planned, asks string, err error) {
+	r.Fetched = plan.RoutedFacts{}
+	var p plan.Routed
+	for {
+		if p, err = r.PlanInsert([]byte(sql), parser.Mode{Strict: true, MariaDB: true}); err == nil {
+			break
+		}
 		var missing *plan.Missing
 		switch {
 		case !errors.As(err, &missing):
 			return "", asks, err
 		case missing.Fact == plan.NeedsTableAnew:
-			asks, in.Anew = "the table anew", true
+			asks, r.Fetched.Anew = "the table anew", true
 		default:
-			asks, in.Computed = missing.Query, []byte("\x014") // the text 4
+			asks, r.Fetched.Computed = missing.Query, []byte(computed)
 		}
 	}
+	in := p.Insert
 	rows := make([]string, len(in.Shards))
 	for i, shard := range in.Shards {
 		if rows[i] = fmt.Sprint(shard); in.Pending && in.DependsOnID(i) {
@@ -118,15 +142,7 @@ func describe(table *vschema.Table) *catalog.Entry {
 // A row that a server computes as a NULL belongs to no shard.
 func TestShardedInsertOfNull(t *testing.T) {
 	t.Parallel()
-	v, err := vschema.Load("vschema.json", []byte(shardedVSchema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	declared, _ := v.Keyspace("customer")
-	k := &catalog.Keyspace{Name: "customer", Shards: make([]*catalog.Keyspace, 2)}
-	in := plan.ShardedInsert{Planner: new(plan.Planner), Keyspace: k, SQL: []byte("INSERT INTO orders (user) VALUES (1 + NULL)"), Mode: parser.Mode{Strict: true, MariaDB: true}}
-	in.Computed = []byte{0xfb}
-	_, _, err = planSharded(&in, declared, 0)
+	_, _, err := planSharded(shardedRouter(t), "INSERT INTO orders (user) VALUES (1 + NULL)", 0, "\xfb")
 	var refused *mysql.MyError
 	if !errors.As(err, &refused) || refused.Code != mysql.ER_UNKNOWN_ERROR {
 		t.Errorf("error %v, want VT09023", err)
