@@ -92,7 +92,7 @@ var nextValue = map[idSource]string{
 	bySeqgate: "SELECT NEXT VALUE FROM tickets_seq", byVitess: "SELECT NEXT 1 VALUES FROM tickets_seq", byOwnSequence: "SELECT NEXTVAL(own_seq)",
 }
 
-// workloads gives those that as gives a name and that --only asks for, under these names.
+// workloads returns those that as gives a name and that --only asks for, under these names.
 func (cfg *config) workloads(as func(*workload) (name string, ok bool)) (asked []workload) {
 	for _, w := range workloads {
 		name, ok := as(&w)

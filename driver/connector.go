@@ -213,7 +213,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) { return c
 // Driver implements [driver.Connector].
 func (c *Connector) Driver() driver.Driver { return Driver{} }
 
-// Sequences gives the state of each sequence that was used.
+// Sequences returns the state of each sequence that was used.
 func (c *Connector) Sequences() []sequence.Status { return c.sequences.Snapshot() }
 
 // Close waits for Config.CloseTimeout at most until statements and transactions under way have ended, ends the connections,

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// listener gives the proxy connections from within the process.
+// listener returns the proxy connections from within the process.
 type listener struct {
 	accepted chan net.Conn
 	closed   chan struct{}

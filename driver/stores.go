@@ -20,7 +20,7 @@ func (s *stores) row() (sequence.RowStore, error) {
 	return sequence.NewStore(cmp.Or(s.cfg.Refill, sequence.StrategyForUpdate), s.keyspace.Refills)
 }
 
-// open gives the settings of a sequence, or of a generator that takes segments of another system's row.
+// open returns the settings of a sequence, or of a generator that takes segments of another system's row.
 func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 	if g := s.generator(name.Table); g != nil {
 		switch g.Type {
@@ -38,7 +38,7 @@ func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 	return sequence.Settings{Store: sequence.Marking(store, s.keyspace.Refills)}, nil
 }
 
-// generator gives the generator of the vschema with that name; nil for none.
+// generator returns the generator of the vschema with that name; nil for none.
 func (s *stores) generator(name string) *vschema.Generator {
 	if s.cfg.VSchema == nil {
 		return nil

@@ -8,7 +8,7 @@ type CallKind uint8
 const (
 	// NextValue takes a value: NEXTVAL(s), NEXT VALUE FOR s, s.NEXTVAL.
 	NextValue CallKind = iota
-	// LastValue gives the value that the session got last: LASTVAL(s),
+	// LastValue returns the value that the session got last: LASTVAL(s),
 	// CURRVAL(s), PREVIOUS VALUE FOR s, s.CURRVAL, and LASTVAL() of any sequence.
 	LastValue
 	// SetValue moves the sequence: SETVAL(s, n [, used [, round]]).

@@ -41,7 +41,7 @@ func (f *callFinder) listItem(t token) {
 	}
 }
 
-// ending gives what the current token t may be at the end of an expression.
+// ending returns what the current token t may be at the end of an expression.
 func (f *callFinder) ending(t token) ending {
 	switch t {
 	case ')', tokenParam:

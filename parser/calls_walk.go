@@ -59,7 +59,7 @@ var (
 	zonesOnce   = &zones{list: []zone{{}}}
 )
 
-// zonesOf gives the zones of a statement, nil for one that has no calls.
+// zonesOf returns the zones of a statement, nil for one that has no calls.
 func zonesOf(sql []byte) *zones {
 	i := max(skipBlank(sql, 0), 0)
 	switch Sniff(sql) {
@@ -150,7 +150,7 @@ func (f *callFinder) follow(t token) {
 	f.before = t
 }
 
-// word deals with a word: a keyword that begins a zone or a subquery, a call, or
+// word handles a word: a keyword that begins a zone or a subquery, a call, or
 // neither. It returns the token that stands for it.
 func (f *callFinder) word() token {
 	if f.before == '@' {
@@ -253,7 +253,7 @@ func (f *callFinder) beginsZone(s *scanner, t token) bool {
 	return false
 }
 
-// finish judges the calls at the end of the statement, or of what can be read of it.
+// finish checks the calls at the end of the statement, or of what can be read of it.
 func (f *callFinder) finish(t token) {
 	f.endItem()
 	fault := ""

@@ -95,7 +95,7 @@ func numberValue(text []byte) (Cell, bool) {
 	return Cell{Kind: CellDecimal, Text: digits}, true
 }
 
-// wholeValue gives the value of digits, as far as 64 bits hold it.
+// wholeValue returns the value of digits, as far as 64 bits hold it.
 func wholeValue(digits []byte, negative bool) (Cell, bool) {
 	n, err := strconv.ParseUint(string(digits), 10, 64)
 	switch {
@@ -173,7 +173,7 @@ func (s *scanner) wordValue(t token, nested bool) (v Cell, next token, ok bool) 
 	return v, t, ok
 }
 
-// bitsValue gives the bytes that the digits of a literal stand for ("Hexadecimal
+// bitsValue returns the bytes that the digits of a literal stand for ("Hexadecimal
 // Literals" and "Bit-Value Literals" in the MySQL manual), and the next token.
 func (s *scanner) bitsValue(base byte, digits []byte) (v Cell, next token, ok bool) {
 	v.Kind = CellBits

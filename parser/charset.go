@@ -133,7 +133,7 @@ func (l layout) width(text []byte, i int) int {
 	return 1
 }
 
-// Decode gives text, which is in this character set, in UTF-8. It reports false
+// Decode returns text, which is in this character set, in UTF-8. It reports false
 // when the character set has no such text, or its table is not known here.
 func (c Charset) Decode(text []byte) (string, bool) {
 	utf8, ok := c.decode(nil, text)

@@ -67,7 +67,7 @@ func (b *body) addRow(sc *scanner, end, values int) {
 	b.rows = append(b.rows, row{from: uint32(sc.at), close: uint32(end)})
 }
 
-// paramsBefore gives how many placeholders stand in the text before row i.
+// paramsBefore returns how many placeholders stand in the text before row i.
 func (b *body) paramsBefore(i int) int {
 	if i == 0 || len(b.params) == 0 {
 		return 0
@@ -121,7 +121,7 @@ func (s *InsertStmt) ParseFor(sql []byte, m Mode, column string, tableColumns []
 	return err
 }
 
-// watched gives the column's place in the rows, 0 when it has none.
+// watched returns the column's place in the rows, 0 when it has none.
 func (s *InsertStmt) watched(column string, tableColumns []string) int {
 	if len(s.Columns) > 0 {
 		tableColumns = s.Columns

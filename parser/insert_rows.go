@@ -76,7 +76,7 @@ func (s *InsertStmt) someRows(e *editor, edits *RowEdits) {
 	}
 }
 
-// rowEnd gives where row i ends.
+// rowEnd returns where row i ends.
 func (s *InsertStmt) rowEnd(i int) int {
 	end := int(s.body.rows[i].close)
 	if len(s.body.assigns) == 0 {

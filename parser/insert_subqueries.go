@@ -84,6 +84,6 @@ func (s *scanner) subquery() (span Span, tables bool, err error) {
 	}
 }
 
-// BehindTable gives the text of the statement from its table's name on, without the
+// BehindTable returns the text of the statement from its table's name on, without the
 // schema before it. ParseTarget is enough for it.
 func (s *InsertStmt) BehindTable(sql []byte) []byte { return sql[s.head.tableStart:] }

@@ -116,7 +116,7 @@ func (s *scanner) hexString() (k Key, next token, ok bool) {
 	return s.hexDigits(string(digits[1 : len(digits)-1]))
 }
 
-// hexDigits gives the bytes that digits stand for, and the token after the
+// hexDigits returns the bytes that digits stand for, and the token after the
 // current one.
 func (s *scanner) hexDigits(digits string) (k Key, next token, ok bool) {
 	bytes, err := hex.DecodeString(digits)

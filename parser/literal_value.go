@@ -102,7 +102,7 @@ func (l Literal) bits(sql []byte) ([]byte, bool) {
 	return out, err == nil
 }
 
-// String gives the value as a plan shows it.
+// String returns the value as a plan shows it.
 func (v LiteralValue) String() string {
 	switch v.Kind {
 	case LiteralInteger:

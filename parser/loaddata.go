@@ -194,7 +194,7 @@ func (s *LoadStmt) lineClauses(sc *scanner) (t token, ok bool) {
 	}
 }
 
-// single gives the only byte of a text, and NoByte for the empty one. The server
+// single returns the only byte of a text, and NoByte for the empty one. The server
 // takes no longer one.
 func (s *LoadStmt) single(text []byte) int {
 	s.serverNo = s.serverNo || len(text) > 1
@@ -265,7 +265,7 @@ func (s *LoadStmt) list(sc *scanner, t token) (token, bool) {
 	return sc.next(), true
 }
 
-// behindLast gives where the token before the current one ends: what is written
+// behindLast returns where the token before the current one ends: what is written
 // there is in no comment.
 func (s *scanner) behindLast() int {
 	before := newScanner(s.sql, s.mode)
@@ -394,7 +394,7 @@ func (s *LoadStmt) AppendFilled(dst, sql []byte) []byte {
 	return append(dst, sql[s.listAt:]...)
 }
 
-// Splitter gives what finds the ids' places in the file, which is in the given
+// Splitter returns what finds the ids' places in the file, which is in the given
 // character set: s.Charset, or the default database's. m says how the ids that are
 // in the file read. Of multi-byte character sets other than UTF-8 no file is read:
 // that is an *UnsupportedError.

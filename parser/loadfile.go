@@ -449,7 +449,7 @@ func (s *LoadSplitter) idField(dst []LoadRow, text []byte, n int, final bool) ([
 	return append(dst, LoadRow{From: n, To: end, Slot: slot}), next, e, s.endField(e)
 }
 
-// slot judges the text of an id, with its opening enclosure. What the server
+// slot checks the text of an id, with its opening enclosure. What the server
 // would have to warn of is refused.
 func (s *LoadSplitter) slot(text []byte, enclosed bool) (Slot, bool) {
 	switch {

@@ -9,7 +9,7 @@ func Plain(sql []byte) bool {
 	return bytes.IndexByte(sql, '"') < 0 && bytes.IndexByte(sql, '\\') < 0 && bytes.IndexByte(sql, '[') < 0 && isASCII(sql)
 }
 
-// Readings gives a mode for each way in which the text may read in a session of
+// Readings returns a mode for each way in which the text may read in a session of
 // which no more is known than its server. It gives none for a text outside
 // ASCII: that may read in as many ways as there are character sets.
 func Readings(sql []byte, mariaDB bool) []Mode {

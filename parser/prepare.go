@@ -81,7 +81,7 @@ func ParseDeallocate(sql []byte, m Mode) (name string, ok bool) {
 	return name, ok && s.onlySemicolons()
 }
 
-// statementName gives the current token t as the name of a prepared statement.
+// statementName returns the current token t as the name of a prepared statement.
 func (s *scanner) statementName(t token) (string, bool) {
 	if !isName(t) {
 		return "", false

@@ -50,11 +50,11 @@ func (s *InsertStmt) FromQuery() bool { return s.query.begin > 0 }
 // that the query gives, so that rows may have ids of their own.
 func (s *InsertStmt) HasOwn() bool { return s.bound.index >= 0 }
 
-// OwnIndex gives the place of that column among those of the query, from 0; -1
+// OwnIndex returns the place of that column among those of the query, from 0; -1
 // without it.
 func (s *InsertStmt) OwnIndex() int { return s.bound.index }
 
-// Query gives the query's text. sql is the text given to ParseQuery.
+// Query returns the query's text. sql is the text given to ParseQuery.
 func (s *InsertStmt) Query(sql []byte) []byte { return sql[s.query.begin:s.query.end] }
 
 // IsUnion reports whether the query is a UNION, EXCEPT or INTERSECT.
@@ -75,7 +75,7 @@ func (s *InsertStmt) Merges(f QueryFill) bool {
 	return s.mode.MariaDB && !s.HasOwn() && !f.CountFirst
 }
 
-// QueryParams gives how many placeholders stand in the query. They are the first
+// QueryParams returns how many placeholders stand in the query. They are the first
 // of the statement's.
 func (s *InsertStmt) QueryParams() int { return s.query.params }
 
@@ -148,7 +148,7 @@ func (s *InsertStmt) appendOwn(dst []byte) []byte {
 	return append(dst, " AS CHAR) AS DECIMAL(30, 5)))"...)
 }
 
-// named gives a name of seqgate's own.
+// named returns a name of seqgate's own.
 func (s *InsertStmt) named(what string) string { return "`" + s.query.names + "_" + what + "`" }
 
 // appendOrdinal appends the name of the query's column at this index.

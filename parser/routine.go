@@ -1,6 +1,6 @@
 package parser
 
-// Behind gives what stands behind the stored program that a text begins with: the
+// Behind returns what stands behind the stored program that a text begins with: the
 // text after the first semicolon that may end it, empty when there is none. A
 // semicolon is within the program only where that is certain, so what is given
 // may begin too early, within a body that is not in BEGIN and END, but never too
@@ -56,7 +56,7 @@ func (r *routine) follow(t token) {
 	}
 }
 
-// leave deals with an END, and what it ends.
+// leave handles an END, and what it ends.
 func (r *routine) leave() {
 	ahead := r.scanner
 	t := ahead.next()

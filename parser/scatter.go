@@ -151,7 +151,7 @@ func (s *Scatter) AppendEdited(dst []byte, n int, part func(dst []byte, start, e
 	return part(dst, at, n)
 }
 
-// Resolve gives the numbers of the LIMIT clause; arg gives the value of a parameter. It
+// Resolve returns the numbers of the LIMIT clause; arg gives the value of a parameter. It
 // is nil for a text that is not prepared, in which one is a *SyntaxError. A nil Limit is
 // all rows.
 func (l *Limit) Resolve(arg func(param int) (uint64, error)) (offset, count uint64, err error) {
@@ -191,7 +191,7 @@ func (l *Limit) Replaced(param int, offset, count uint64) (value uint64, ok bool
 	return saturated(offset, count), true
 }
 
-// saturated gives a + b, or the largest number.
+// saturated returns a + b, or the largest number.
 func saturated(a, b uint64) uint64 {
 	if a+b < a {
 		return math.MaxUint64

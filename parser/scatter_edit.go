@@ -22,7 +22,7 @@ type part struct {
 func literal(text string) part { return part{text: text} }
 func copied(s Span) part       { return part{start: s.Start, end: s.End} }
 
-// call gives the parts of an expression with %s for the text e.
+// call returns the parts of an expression with %s for the text e.
 func call(format string, e []part) []part {
 	var parts []part
 	begin := 0
@@ -41,7 +41,7 @@ func call(format string, e []part) []part {
 	return parts
 }
 
-// hide gives the index among all columns of one at the end of the select list, which
+// hide returns the index among all columns of one at the end of the select list, which
 // it adds where there is none such.
 func (r *scatterReader) hide(expression []part) int {
 	same := func(column []part) bool { return slices.Equal(column, expression) }
@@ -117,7 +117,7 @@ func (r *scatterReader) settle(k *SortKey) {
 	k.Column, k.Weight, k.Pad = r.ref(k.Column), r.ref(k.Weight), r.ref(k.Pad)
 }
 
-// ref gives the number of the column at index i of the list with the hidden ones. Those
+// ref returns the number of the column at index i of the list with the hidden ones. Those
 // behind a * are counted from the end.
 func (r *scatterReader) ref(i int) int {
 	switch {

@@ -72,7 +72,7 @@ func (r *scatterReader) groupKey(g expression, desc bool, by part) error {
 	return err
 }
 
-// rankGroups gives the group that each item of ORDER BY is, -1 for an item that
+// rankGroups returns the group that each item of ORDER BY is, -1 for an item that
 // repeats another; it reports false when one is no group.
 func rankGroups(groups []expression, order []orderItem) (rank []int, ok bool) {
 	for _, item := range order {
@@ -108,7 +108,7 @@ func (r *scatterReader) sortGroups(order []orderItem) error {
 	return nil
 }
 
-// sortKey gives the key of an item of ORDER BY over groups.
+// sortKey returns the key of an item of ORDER BY over groups.
 func (r *scatterReader) sortKey(item orderItem, number int) (SortKey, error) {
 	if !inspect(item.node).aggregates {
 		return r.key(item.expression, item.desc, number)
@@ -207,7 +207,7 @@ func (r *scatterReader) isOneLocal(args []ast.ExprNode) bool {
 	return len(args) == 1 && r.isLocal([]expression{{node: args[0]}})
 }
 
-// argument gives the text of the argument of an AVG.
+// argument returns the text of the argument of an AVG.
 func (r *scatterReader) argument(e expression) ([]part, error) {
 	sc := newScanner(r.sql[:e.span.End], r.mode)
 	sc.end = e.span.Start

@@ -100,5 +100,5 @@ func (r *scatterReader) readDistinct(order []orderItem) error {
 	return nil
 }
 
-// lowerName gives the name of a function in lower case.
+// lowerName returns the name of a function in lower case.
 func lowerName(f *ast.AggregateFuncExpr) string { return strings.ToLower(f.F) }

@@ -189,7 +189,7 @@ func (r *scatterReader) isColumnFirst(e expression) (bool, error) {
 	return false, unsupportedSelect("GROUP BY " + c.Name.Name.O + ", which may be a column or the alias (repeat the expression)")
 }
 
-// inList gives the column of the select list that an expression names or repeats, or
+// inList returns the column of the select list that an expression names or repeats, or
 // the expression itself.
 func (r *scatterReader) inList(e expression) (expression, error) {
 	name := ""

@@ -13,7 +13,7 @@ func unsupportedSelect(form string) error {
 	return &UnsupportedError{Form: form}
 }
 
-// parseSelect gives the syntax tree of a SELECT.
+// parseSelect returns the syntax tree of a SELECT.
 func parseSelect(sql []byte, m Mode) (*ast.SelectStmt, error) {
 	if !isASCII(sql) && m.Charset.layout() != layoutSafe && m.Charset.layout() != layoutSingle || m.Brackets {
 		return nil, unsupportedSelect("a SELECT in this character set or sql_mode")
@@ -33,7 +33,7 @@ func parseSelect(sql []byte, m Mode) (*ast.SelectStmt, error) {
 	return query, nil
 }
 
-// parseTree gives the syntax tree of one statement, without its comments: the TiDB parser runs some that no server runs,
+// parseTree returns the syntax tree of one statement, without its comments: the TiDB parser runs some that no server runs,
 // as /*T! DISTINCT */.
 func parseTree(sql string, m Mode) (ast.StmtNode, error) {
 	sql, err := blankComments(sql, m)
@@ -67,7 +67,7 @@ func blankComments(sql string, m Mode) (string, error) {
 	}
 }
 
-// restoredText gives the text of an expression that tells it from others.
+// restoredText returns the text of an expression that tells it from others.
 func restoredText(node ast.Node) string {
 	var b strings.Builder
 	if err := node.Restore(format.NewRestoreCtx(format.DefaultRestoreFlags, &b)); err != nil {

@@ -64,7 +64,7 @@ func (w *selectWalker) finish() (*selectText, error) {
 	return &w.text, nil
 }
 
-// token deals with the token t.
+// token handles the token t.
 func (w *selectWalker) token(t token) {
 	switch {
 	case t == tokenWord && w.depth == 0 && w.before != '.' && w.before != '@' && w.keyword():
@@ -122,7 +122,7 @@ func (w *selectWalker) endItem() {
 	w.item = Span{Start: -1}
 }
 
-// clause gives the clause that begins with the word, nil when there is none.
+// clause returns the clause that begins with the word, nil when there is none.
 func (t *selectText) clause(word string) *clause {
 	for i := range t.clauses {
 		if t.clauses[i].word == word {
@@ -132,7 +132,7 @@ func (t *selectText) clause(word string) *clause {
 	return nil
 }
 
-// items gives the parts of a clause.
+// items returns the parts of a clause.
 func (t *selectText) items(word string) []Span {
 	if c := t.clause(word); c != nil {
 		return c.items
@@ -140,10 +140,10 @@ func (t *selectText) items(word string) []Span {
 	return nil
 }
 
-// list gives the items of the select list.
+// list returns the items of the select list.
 func (t *selectText) list() []Span { return t.items("select") }
 
-// beforeLimit gives where an ORDER BY clause would stand: the end of the last clause
+// beforeLimit returns where an ORDER BY clause would stand: the end of the last clause
 // that can come before it.
 func (t *selectText) beforeLimit() int {
 	end := 0
@@ -175,7 +175,7 @@ func withoutLast(sql []byte, m Mode, s Span, words ...string) (Span, bool) {
 	return Span{s.Start, before}, true
 }
 
-// countParams gives the number of placeholders in a part of the text.
+// countParams returns the number of placeholders in a part of the text.
 func countParams(sql []byte, m Mode, s Span) int {
 	sc := newScanner(sql[:s.End], m)
 	sc.end = s.Start

@@ -55,7 +55,7 @@ func (f *sessionFinder) step(t token) {
 	f.previous, f.word = t, word
 }
 
-// lower gives the current word in lower case, cut to the length of a keyword; nothing for one outside ASCII, of which no
+// lower returns the current word in lower case, cut to the length of a keyword; nothing for one outside ASCII, of which no
 // keyword is a part.
 func (f *sessionFinder) lower() []byte {
 	var buf keyword

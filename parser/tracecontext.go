@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// TraceContext gives what a comment at the beginning or at the end of a text says of the trace that it belongs to, in the
+// TraceContext returns what a comment at the beginning or at the end of a text says of the trace that it belongs to, in the
 // form of sqlcommenter (https://google.github.io/sqlcommenter/spec/): key='value' with commas between them, values
 // encoded as in URLs. Both are empty when there is none. What looks like such a comment at the end of a text but
 // belongs to a string or a line's comment is taken for one: it is no more than a claim of the client's either way.

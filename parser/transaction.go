@@ -51,7 +51,7 @@ func ParseTransaction(sql []byte, m Mode) (t TransactionStmt, ok bool) {
 	return t, p.t == tokenEOF && (!marks || t.Savepoint != "") || t.Verb == OtherTransaction
 }
 
-// firstWords gives the first two keywords of a text.
+// firstWords returns the first two keywords of a text.
 func firstWords(sql []byte) (first, second string) {
 	var a, b keyword
 	i := skipBlank(sql, 0)

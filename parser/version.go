@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ServerVersion gives a server's version as version comments count it, 90704 for
+// ServerVersion returns a server's version as version comments count it, 90704 for
 // MySQL 9.7.4 and 101106 for MariaDB 10.11.6, from what it says of itself in its
 // greeting. It gives 0 for a text that is no version.
 func ServerVersion(greeting string) int {
@@ -37,7 +37,7 @@ func HasVersion(sql []byte) bool {
 	return bytes.Contains(sql, []byte("/*!")) || bytes.Contains(sql, []byte("/*M!"))
 }
 
-// ResolveVersions gives the text as a server of this version (see ServerVersion)
+// ResolveVersions returns the text as a server of this version (see ServerVersion)
 // reads it: blanks stand in it for the version comments that the server skips, and
 // for the delimiters and the number of those that it executes ("Comments" in the
 // MySQL manual, "Comment Syntax" in MariaDB's documentation). It is as long as the

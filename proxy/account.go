@@ -11,7 +11,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
-// account gives the account with which a listed user's sessions run at a keyspace's server, by the settings of now. A
+// account returns the account with which a listed user's sessions run at a keyspace's server, by the settings of now. A
 // user who is not listed any more gets no further connection.
 func (s *keyspaces) account(k *catalog.Keyspace, user string) (catalog.Account, error) {
 	users := s.settings().Users
@@ -25,7 +25,7 @@ func (s *keyspaces) account(k *catalog.Keyspace, user string) (catalog.Account, 
 	return k.Own(), nil
 }
 
-// asking gives connections over which a server can be asked of the threads of an account, or to end them: those of the
+// asking returns connections over which a server can be asked of the threads of an account, or to end them: those of the
 // account, which needs no privilege for its own. nil is a client's own account, of which seqgate has no password.
 func (s *keyspaces) asking(k *catalog.Keyspace, a *catalog.Account) (*sql.DB, error) {
 	if a == nil || *a == k.Own() || k.OpenAs == nil {

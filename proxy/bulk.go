@@ -219,7 +219,7 @@ func appendBulkHead(dst []byte, id uint32, types []wire.Param) []byte {
 	return dst
 }
 
-// filledTypes gives the types of the filled statement's parameters.
+// filledTypes returns the types of the filled statement's parameters.
 func (st *statement) filledTypes(p *plan.Fill, types []wire.Param) []wire.Param {
 	var all []wire.Param
 	taken := 0
@@ -239,7 +239,7 @@ func (st *statement) filledTypes(p *plan.Fill, types []wire.Param) []wire.Param 
 	return append(all, types[taken:]...)
 }
 
-// generatedAs gives a generated id in the type in which ids stand in p's place.
+// generatedAs returns a generated id in the type in which ids stand in p's place.
 func generatedAs(p wire.Param, id int64) wire.Param {
 	typ, _ := plan.IDType(p.Type)
 	if byte(typ) == mysql.MYSQL_TYPE_LONGLONG {

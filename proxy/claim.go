@@ -72,7 +72,7 @@ func (c *claim) switchTo(front handshake.PacketConn, plugin string) error {
 	return nil
 }
 
-// user gives the user of a name. One that does not exist has a password that
+// user returns the user of a name. One that does not exist has a password that
 // nobody knows and the plugin of one that does, always the same, so that it is
 // refused as a wrong password is.
 func (s *logins) user(name string) User {

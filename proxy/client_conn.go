@@ -78,7 +78,7 @@ func (c *clientConn) reply(payload []byte) error {
 	return c.writeFront(b)
 }
 
-// replyBuffer gives the buffer for an answer to the client, with room for a header.
+// replyBuffer returns the buffer for an answer to the client, with room for a header.
 func (c *clientConn) replyBuffer() []byte { return append(c.packet[:0], 0, 0, 0, 0) }
 
 // replyPacket sends a packet that was built in replyBuffer.
@@ -98,7 +98,7 @@ func (c *clientConn) writeFront(b []byte) error {
 	return nil
 }
 
-// renumber gives a command that came compressed, in one packet, the number that a
+// renumber returns a command that came compressed, in one packet, the number that a
 // command has. Servers check the numbers of compressed packets, and not of those inside:
 // MySQL's Connector/J numbers its commands 1 there. It reports false where the number
 // is wrong for the servers, too.

@@ -59,7 +59,7 @@ func (d *commandStatement) run() error {
 	return d.runText(d.Text)
 }
 
-// defaultDatabase gives the server's name of it; error 1046 when there is none.
+// defaultDatabase returns the server's name of it; error 1046 when there is none.
 func (d *commandStatement) defaultDatabase() (string, error) {
 	if !d.learnDatabase() {
 		if err := d.Know(); err != nil {

@@ -29,7 +29,7 @@ func (d *commandStatement) selectDecode() error {
 	return d.replyRows(decodeColumns(), rows)
 }
 
-// planPrepareDecode judges the statement to prepare.
+// planPrepareDecode plans the statement to prepare.
 func (x *valueRunner) planPrepareDecode(sql []byte) (*statement, error) {
 	var next plan.NextValues
 	err := x.planned(func() (err error) {

@@ -12,7 +12,7 @@ import (
 // inserts what the new document has that the old one had not: rows without ids of a sequence. INSERTs into the view are
 // refused as those into any view; for UPDATEs it is known which views may insert into sequenced tables.
 
-// dualityUpdates gives the views that an UPDATE of this session may insert rows through.
+// dualityUpdates returns the views that an UPDATE of this session may insert rows through.
 func (f *statementReader) dualityUpdates() ([]catalog.DualityView, error) {
 	if f.MariaDB || !hasDuality(f.Conn.Version) {
 		return nil, nil

@@ -44,7 +44,7 @@ func errShutdown() *mysql.MyError {
 	return mysql.NewError(mysql.ER_SERVER_SHUTDOWN, "seqgate is shutting down; connect again")
 }
 
-// clientError gives the MySQL error that a client sees for err: the one place
+// clientError returns the MySQL error that a client sees for err: the one place
 // where errors of every origin are mapped.
 func clientError(err error) *mysql.MyError {
 	var own *mysql.MyError

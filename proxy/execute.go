@@ -34,7 +34,7 @@ func (x *executor) stmtCommand() (st *statement, payload []byte, size int, err e
 	return st, payload, size, nil
 }
 
-// execute deals with a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE.
+// execute handles a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE.
 func (x *executor) execute() error {
 	if len(x.stmts) == 0 {
 		return x.executeUnseen()
@@ -86,7 +86,7 @@ func (x *executor) executeUnseen() error {
 	return x.pass(executeShape(x.front.Unread()[wire.HeaderSize:][:n]))
 }
 
-// executeShape gives the shape of the answer to a COM_STMT_EXECUTE.
+// executeShape returns the shape of the answer to a COM_STMT_EXECUTE.
 func executeShape(payload []byte) wire.Shape {
 	if len(payload) > executeFlags && payload[executeFlags]&cursorTypes != 0 {
 		return wire.ShapeCursor
@@ -143,7 +143,7 @@ func (x *executor) executeInsert(st *statement, payload []byte, size int) error 
 	return x.executeFill(st, &p, params, payload[5], size)
 }
 
-// execution gives the plan of one execution, of which nothing was read yet.
+// execution returns the plan of one execution, of which nothing was read yet.
 func (st *statement) execution() plan.Fill {
 	p := *st.fill
 	p.Open, p.Lowest, p.Highest, p.Ahead, p.Prepared = 0, 0, 0, false, true
@@ -164,7 +164,7 @@ func (f *filler) stillBound(st *statement) error {
 	return nil
 }
 
-// reading gives the mode in which the text reads in a session of mode m: what is ASCII
+// reading returns the mode in which the text reads in a session of mode m: what is ASCII
 // reads alike in all character sets.
 func (st *statement) reading(m parser.Mode) parser.Mode {
 	if st.ascii {
@@ -214,7 +214,7 @@ func (f *filler) openRows(st *statement, p *plan.Fill, params []wire.Param) erro
 	return nil
 }
 
-// decide gives what a row says of its id in an execution with these parameters.
+// decide returns what a row says of its id in an execution with these parameters.
 func (f *filler) decide(p *plan.Fill, slot parser.Slot, params []wire.Param) parser.Slot {
 	mode := p.Binding.Mode(f.State.Mode)
 	if slot.State == parser.Param {
@@ -291,7 +291,7 @@ func (f *filler) fillParams(st *statement, p *plan.Fill, params []wire.Param) ([
 	return all, nil
 }
 
-// ownOfParams gives the own ids of an execution with these parameters.
+// ownOfParams returns the own ids of an execution with these parameters.
 func (f *filler) ownOfParams(st *statement, b *catalog.Binding, ignore bool, params []wire.Param) plan.EachOwn {
 	return func(first, last int64, yield func(int64)) {
 		p := plan.Fill{Binding: b, Ignore: ignore}
@@ -303,7 +303,7 @@ func (f *filler) ownOfParams(st *statement, b *catalog.Binding, ignore bool, par
 	}
 }
 
-// withIDs gives the parameters of the filled statement: those of the client's own,
+// withIDs returns the parameters of the filled statement: those of the client's own,
 // and the n-th id in the place of the n-th row that is open.
 func withIDs[T any](slots []parser.Slot, params []T, open func(row int) bool, id func(n, at int) T) []T {
 	all := make([]T, 0, len(params)+len(slots))

@@ -38,7 +38,7 @@ func (f *insertWriter) readExecute(st *statement, payload []byte) ([]wire.Param,
 	return params, nil
 }
 
-// counted gives the flags of an execution: with query attributes agreed on, the
+// counted returns the flags of an execution: with query attributes agreed on, the
 // count of its parameters has to be told, and each has a name.
 func (f *insertWriter) counted(flags byte) (_ byte, named bool) {
 	const countAvailable = 8

@@ -54,7 +54,7 @@ var explanationColumns = []wire.Column{wire.TextColumn("About", 64), wire.TextCo
 // errExplainOne refuses several statements in one SHOW SEQGATE PLAN.
 var errExplainOne = mysql.NewError(mysql.ER_WRONG_ARGUMENTS, "SHOW SEQGATE PLAN takes one statement; ask for each of several")
 
-// oneStatement gives a text without what is behind its statement, and an error where it has several.
+// oneStatement returns a text without what is behind its statement, and an error where it has several.
 func oneStatement(sql []byte, m parser.Mode) ([]byte, error) {
 	sql = parser.TrimEnd(sql)
 	if spans, err := parser.Split(nil, sql, m); err == nil && len(spans) > 1 { // one with a compound statement is not split

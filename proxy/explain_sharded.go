@@ -183,7 +183,7 @@ func (in *shardedInsert) anyRow(of func(row int) bool) bool {
 	return false
 }
 
-// explainRows gives the statement with the rows that of reports true for.
+// explainRows returns the statement with the rows that of reports true for.
 func (in *shardedInsert) explainRows(of func(row int) bool) string {
 	edits := parser.RowEdits{Database: in.Keyspace.Shards[0].Database, Rows: of}
 	if in.Kind == plan.Filled {

@@ -51,7 +51,7 @@ func (f *insertWriter) fillText(dst, sql []byte, p *plan.Fill) ([]byte, error) {
 	return f.planner.Stmt.AppendFilled(dst, sql, p.Binding.Column, f.fillValues(sql, p), f.fillOptions(p)), nil
 }
 
-// fillValues gives the ids that were taken, row by row.
+// fillValues returns the ids that were taken, row by row.
 func (f *insertWriter) fillValues(sql []byte, p *plan.Fill) func(dst []byte, row int) ([]byte, bool) {
 	n := 0
 	return func(dst []byte, row int) ([]byte, bool) {

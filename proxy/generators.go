@@ -13,7 +13,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// generator gives the generator of the vschema with a sequence's name; nil for a sequence.
+// generator returns the generator of the vschema with a sequence's name; nil for a sequence.
 func (s *keyspaces) generator(name sequence.Name) *vschema.Generator {
 	v := s.catalog.VSchema()
 	if v == nil {
@@ -42,7 +42,7 @@ func refuseGenerator(g *vschema.Generator, what, advice string) error {
 	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf("seqgate does not support %s of generator '%s.%s' (%s): %s", what, g.Keyspace, g.Name, g.Type, advice))
 }
 
-// generators gives all generators of the vschema.
+// generators returns all generators of the vschema.
 func (s *keyspaces) generators() (all []*vschema.Generator) {
 	if v := s.catalog.VSchema(); v != nil {
 		for _, k := range v.Keyspaces() {
@@ -52,7 +52,7 @@ func (s *keyspaces) generators() (all []*vschema.Generator) {
 	return all
 }
 
-// showGenerators gives the generators of the vschema. What only a snowflake has is empty for the others; those that take
+// showGenerators returns the generators of the vschema. What only a snowflake has is empty for the others; those that take
 // segments are among the sequences, once they were used.
 func (d *commandStatement) showGenerators() shown {
 	result := shown{columns: []wire.Column{

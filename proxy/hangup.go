@@ -55,7 +55,7 @@ func (s *session) unwatch() error {
 // for its client again.
 func (x *relayer) serverEnded() { wire.Interrupt(x.front.Conn) }
 
-// passServerError gives the client what a server that closed the connection while
+// passServerError tells the client what a server that closed the connection while
 // nothing was asked of it has said before, such as why, and ends the session.
 func (x *relayer) passServerError() error {
 	x.Boundary = false // a QUIT would reach nobody
@@ -75,7 +75,7 @@ func (x *relayer) passServerError() error {
 	}
 }
 
-// startGrace gives the statement under way some time to end, or to be sent.
+// startGrace returns the statement under way some time to end, or to be sent.
 func (s *session) startGrace() {
 	s.clientGone.Store(true)
 	s.interruptWait()

@@ -33,7 +33,7 @@ func (f *idTaker) spread(p *plan.Fill) (err error) {
 	return err
 }
 
-// takeForced gives the ids that SET insert_id has said for this statement. The server,
+// takeForced returns the ids that SET insert_id has said for this statement. The server,
 // which sees ids of the statement's own, would keep it for a later one.
 func (f *idTaker) takeForced(p *plan.Fill) error {
 	if p.Forced == 0 {

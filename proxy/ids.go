@@ -29,7 +29,7 @@ type IDs struct {
 	generator *vschema.Generator // nil of a sequence
 }
 
-// String gives the name with its keyspace.
+// String returns the name with its keyspace.
 func (i *IDs) String() string { return i.Keyspace + "." + i.Name }
 
 // TakenIDs are ids of one taking.
@@ -94,7 +94,7 @@ func (s *Server) FindIDs(ctx context.Context, name string, may func(string) bool
 	return nil, fmt.Errorf("%w: %s; write one of %s", ErrAmbiguousIDs, name, strings.Join(names, ", "))
 }
 
-// splitIDs gives the keyspaces that a name may be of. Names may have dots.
+// splitIDs returns the keyspaces that a name may be of. Names may have dots.
 func (s *Server) splitIDs(name string) (keyspaces []string, table string) {
 	for keyspace := range s.cfg.Keyspaces {
 		if rest, ok := strings.CutPrefix(name, keyspace+"."); ok && rest != "" {
@@ -104,7 +104,7 @@ func (s *Server) splitIDs(name string) (keyspaces []string, table string) {
 	return slices.Sorted(maps.Keys(s.cfg.Keyspaces)), name
 }
 
-// declaredIDs gives a sequence or a generator of a vschema; nil for none. The vschema is the caller's: another one may be
+// declaredIDs returns a sequence or a generator of a vschema; nil for none. The vschema is the caller's: another one may be
 // taken over at any time, and lack what the caller found.
 func (s *Server) declaredIDs(v *vschema.VSchema, keyspace, table string) *IDs {
 	if v == nil {
@@ -126,7 +126,7 @@ func (s *Server) declaredIDs(v *vschema.VSchema, keyspace, table string) *IDs {
 	return nil
 }
 
-// undeclaredIDs gives a table with the columns of a sequence; nil for none.
+// undeclaredIDs returns a table with the columns of a sequence; nil for none.
 func (s *Server) undeclaredIDs(ctx context.Context, keyspace, table string) (*IDs, error) {
 	k := s.cfg.Keyspaces[keyspace]
 	if k.Shards != nil {
@@ -139,7 +139,7 @@ func (s *Server) undeclaredIDs(ctx context.Context, keyspace, table string) (*ID
 	return &IDs{Keyspace: keyspace, Name: table, server: s, sequence: s.catalog.SequenceName(keyspace, table)}, nil
 }
 
-// AllIDs gives what the vschema names and what was used already, by name.
+// AllIDs returns what the vschema names and what was used already, by name.
 func (s *Server) AllIDs() []*IDs {
 	all := make(map[string]*IDs)
 	if v := s.VSchema(); v != nil {
@@ -168,7 +168,7 @@ func (s *Server) AllIDs() []*IDs {
 	return list
 }
 
-// ForeignKey gives the row's key in the other system's table or counter, of a generator that takes segments there (biz_tag
+// ForeignKey returns the row's key in the other system's table or counter, of a generator that takes segments there (biz_tag
 // of Leaf); "" for others.
 func (i *IDs) ForeignKey() string {
 	if i.generator == nil || i.generator.Segments == nil {
@@ -259,7 +259,7 @@ func (i *IDs) takeTexts(n int64) (TakenIDs, error) {
 	return taken, nil
 }
 
-// ErrorNumber gives the number and the text of the MySQL error that a client sees for err.
+// ErrorNumber returns the number and the text of the MySQL error that a client sees for err.
 func ErrorNumber(err error) (number uint16, text string) {
 	e := clientError(err)
 	return e.Code, e.Message

@@ -236,7 +236,7 @@ func (x *insertRunner) settleQuery(q *insertQuery, t catalog.TableName, ok wire.
 	return x.replyOK(ok)
 }
 
-// records gives how many rows the query gave, by the OK packet's text "Records: n
+// records returns how many rows the query gave, by the OK packet's text "Records: n
 // Duplicates: n Warnings: n"; in whatever language, it is the first number.
 func (f *queryFiller) records(ok wire.OK) int {
 	info := ok.Rest
@@ -252,7 +252,7 @@ func (f *queryFiller) records(ok wire.OK) int {
 	return n
 }
 
-// queryError gives the error that the client sees for one of a statement made of
+// queryError returns the error that the client sees for one of a statement made of
 // its own: the server's for the client's own text, where that is wrong, and else
 // that the form is not supported.
 func (f *queryFiller) queryError(q *insertQuery, err error) error {
@@ -353,7 +353,7 @@ func (f *queryFiller) planExecution(st *statement, payload []byte, q *insertQuer
 	return err
 }
 
-// explainFilled gives the text that the server would get of the statement in x.planner.Stmt.
+// explainFilled returns the text that the server would get of the statement in x.planner.Stmt.
 func (f *queryFiller) explainFilled(sql []byte, p *plan.Fill) []byte {
 	n, wrap := 0, p.Wrap
 	value := func(dst []byte, row int) ([]byte, bool) {

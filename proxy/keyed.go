@@ -14,7 +14,7 @@ import (
 	"github.com/seqgate/seqgate/sequence/keyed"
 )
 
-// openKeys gives the keys of those rows whose ids are open. params are those of
+// openKeys returns the keys of those rows whose ids are open. params are those of
 // an execution; nil for a text.
 func (f *idTaker) openKeys(b *catalog.Binding, keys []parser.Key, open func(row int) bool, params []wire.Param) ([][]byte, error) {
 	if !b.Mode(f.State.Mode).Strict {

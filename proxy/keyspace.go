@@ -22,7 +22,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// databaseFor gives the server's name of what a client calls a database: a
+// databaseFor returns the server's name of what a client calls a database: a
 // keyspace's name stands for its database, any other is the server's own.
 func (s *keyspaces) databaseFor(k *catalog.Keyspace, name string) (string, error) {
 	if name == k.Name || name == k.String() {
@@ -47,7 +47,7 @@ func elsewhere(from, to string) error {
 		from, to, to))
 }
 
-// keyspaceFor gives the keyspace and the server's database for the database
+// keyspaceFor returns the keyspace and the server's database for the database
 // that a client named at connect.
 func (s *keyspaces) keyspaceFor(name string) (*catalog.Keyspace, string) {
 	if k := s.cfg.Keyspaces[name]; k != nil {
@@ -63,7 +63,7 @@ func (s *keyspaces) keyspaceFor(name string) (*catalog.Keyspace, string) {
 	return k, name
 }
 
-// targeted gives the shard that a client names as keyspace:shard or keyspace/shard
+// targeted returns the shard that a client names as keyspace:shard or keyspace/shard
 // (Vitess's names for it): it is alone with that one, as if there were no seqgate.
 func (s *keyspaces) targeted(name string) (*catalog.Keyspace, bool) {
 	i := strings.LastIndexAny(name, ":/")
@@ -134,7 +134,7 @@ type keyspaces struct {
 	cancel context.CancelFunc
 }
 
-// keyspaceOf gives the keyspace whose server failed a login, nil when none did.
+// keyspaceOf returns the keyspace whose server failed a login, nil when none did.
 func (s *keyspaces) keyspaceOf(err error) *catalog.Keyspace {
 	var connect *backend.ConnectError
 	var lost *backend.LostError
@@ -153,10 +153,10 @@ func (s *keyspaces) keyspaceOf(err error) *catalog.Keyspace {
 	return nil
 }
 
-// loaded gives what a statement that begins now goes by, to its end.
+// loaded returns what a statement that begins now goes by, to its end.
 func (s *keyspaces) loaded() *catalog.Loaded { return s.catalog.Loaded() }
 
-// settings gives the configuration with the settings of now.
+// settings returns the configuration with the settings of now.
 func (s *keyspaces) settings() *Config {
 	if cfg := s.changed.Load(); cfg != nil {
 		return cfg
@@ -164,7 +164,7 @@ func (s *keyspaces) settings() *Config {
 	return &s.cfg
 }
 
-// statementLimit gives how many bytes of a statement are read for a server to
+// statementLimit returns how many bytes of a statement are read for a server to
 // judge: it refuses more than its max_allowed_packet, with an error that clients
 // shall see from itself, so there is room for that.
 func (s *keyspaces) statementLimit(ctx context.Context, k *catalog.Keyspace) int {
@@ -178,7 +178,7 @@ func (s *keyspaces) statementLimit(ctx context.Context, k *catalog.Keyspace) int
 	return min(2*allowed, backend.MaxStatement) + wire.MaxPayload
 }
 
-// connect gives a connection to a keyspace's server, which must have all that the
+// connect returns a connection to a keyspace's server, which must have all that the
 // client was told of by that of the default keyspace. It waits while the shard is paused. Errors: *backend.ConnectError,
 // and *mysql.MyError for the client.
 func (s *keyspaces) connect(ctx context.Context, k *catalog.Keyspace, login backend.Login) (*backend.Conn, error) {
@@ -196,7 +196,7 @@ func (s *keyspaces) connect(ctx context.Context, k *catalog.Keyspace, login back
 	return c, nil
 }
 
-// vschemaKeyspaces gives all keyspaces, also those that the vschema does not name.
+// vschemaKeyspaces returns all keyspaces, also those that the vschema does not name.
 // Foreign keys are always left to the servers ("unmanaged"): another
 // foreign_key_mode is not loaded, and neither is a vschema with an error for Comment.
 func (s *keyspaces) vschemaKeyspaces(v *vschema.VSchema) shown {
@@ -208,7 +208,7 @@ func (s *keyspaces) vschemaKeyspaces(v *vschema.VSchema) shown {
 	return result
 }
 
-// ownLogin gives what a client is told when seqgate itself could not log in at the
+// ownLogin returns what a client is told when seqgate itself could not log in at the
 // server: not of whose account it is, nor from which host.
 func (s *keyspaces) ownLogin(err error, login backend.Login) error {
 	var refused *mysql.MyError

@@ -24,7 +24,7 @@ func (x *valueRunner) noteValue(name sequence.Name, value int64) {
 	x.values.of[name], x.values.latest = value, name
 }
 
-// lastValue gives the last value that the session got from a sequence, of any with
+// lastValue returns the last value that the session got from a sequence, of any with
 // the zero Name; NULL before the first.
 func (x *valueRunner) lastValue(name sequence.Name) number {
 	if name == (sequence.Name{}) {
@@ -34,7 +34,7 @@ func (x *valueRunner) lastValue(name sequence.Name) number {
 	return number{n: n, null: !ok}
 }
 
-// callNumber gives what a call gives that takes no value.
+// callNumber returns what a call gives that takes no value.
 func (x *valueRunner) callNumber(n *plan.NextValues) (number, error) {
 	if n.Call == parser.LastValue {
 		return x.lastValue(n.Name), nil

@@ -25,7 +25,7 @@ type left struct {
 	warned, failures string     // @@warning_count and @@error_count
 }
 
-// bytesOf gives an expression of a number as bytes in every character set of results.
+// bytesOf returns an expression of a number as bytes in every character set of results.
 func bytesOf(expression string) string {
 	return "CAST(CONVERT(CONCAT(" + expression + ") USING utf8mb4) AS BINARY)"
 }
@@ -83,7 +83,7 @@ func (c *serverState) signalOwn(sql []byte) error {
 	return err
 }
 
-// withLeft gives the text of a statement with what was left written into it, where a statement of seqgate's own has come
+// withLeft returns the text of a statement with what was left written into it, where a statement of seqgate's own has come
 // between or will; nil where the text can stay.
 func (f *statementReader) withLeft(sql []byte) (text []byte, err error) {
 	if f.failedBy != nil {

@@ -162,7 +162,7 @@ func (x *insertRunner) abandonLoad(file *localFile, filled *filledFile, err erro
 	return err
 }
 
-// firstLoaded gives the first generated id that went into the table, 0 for none.
+// firstLoaded returns the first generated id that went into the table, 0 for none.
 // Only where rows were left out does the table have to be asked.
 func (f *insertPlanner) firstLoaded(l *loadPlan, affected uint64) uint64 {
 	switch {

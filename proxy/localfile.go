@@ -20,7 +20,7 @@ type localFile struct {
 	ended     bool
 }
 
-// next gives the bytes of the file that have come, at least one, which the caller
+// next returns the bytes of the file that have come, at least one, which the caller
 // skips; none at its end.
 func (f *localFile) next() ([]byte, error) {
 	for f.left == 0 {

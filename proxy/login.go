@@ -82,7 +82,7 @@ const followed = wire.ClientProgress | wire.ClientBulkOperations | wire.ClientEx
 // different shards. Clients do without.
 const oneServers = wire.ClientBulkOperations | wire.ClientCacheMetadata
 
-// announce gives the flags that a client is told of, in front of a server with
+// announce returns the flags that a client is told of, in front of a server with
 // the given ones.
 func (l *login) announce(flags uint64) uint64 {
 	const mysqlFlags = 1<<32 - 1
@@ -223,7 +223,7 @@ func (l *login) session() *session {
 	return s
 }
 
-// compressedFor gives the connection that follows a login with these flags. Of two
+// compressedFor returns the connection that follows a login with these flags. Of two
 // algorithms both servers take zlib.
 func compressedFor(c net.Conn, r *handshake.Response, flags uint64) net.Conn {
 	switch {

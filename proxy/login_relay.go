@@ -172,7 +172,7 @@ func (l *login) authenticate() error {
 	return l.conclude(open, &r)
 }
 
-// forwarded gives the capability flags that the server gets: the client's, without
+// forwarded returns the capability flags that the server gets: the client's, without
 // those of its own connection.
 func (l *login) forwarded() uint64 {
 	const extended = ^uint64(1<<32 - 1)

@@ -11,7 +11,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
-// verify judges the client by the list of users, and logs in at the backend with
+// verify checks the client by the list of users, and logs in at the backend with
 // the user's account.
 func (l *login) verify() error {
 	var known handshake.Greeting
@@ -122,7 +122,7 @@ func (l *login) whileThere(do func(ctx context.Context) error) error {
 	return err
 }
 
-// known gives what the server of the default keyspace announces: of a sharded one,
+// known returns what the server of the default keyspace announces: of a sharded one,
 // the first that can be reached. See [backend.Backend.Known] for its contexts.
 func (s *logins) known(ctx, wait context.Context) (greeting handshake.Greeting, err error) {
 	for _, shard := range s.cfg.Keyspaces[s.cfg.Default].EachShard() {

@@ -44,7 +44,7 @@ func (g guessed) left(now time.Time) float64 {
 	return max(0, g.wrong-float64(now.Sub(g.at))/float64(wrongAge))
 }
 
-// enter gives how long a client waits before its password is looked at. Right or wrong, it waits: who leaves before
+// enter returns how long a client waits before its password is looked at. Right or wrong, it waits: who leaves before
 // has learnt nothing. One that waits counts as wrong until it was right.
 func (g *guesses) enter(who guesser, now time.Time) time.Duration {
 	g.mu.Lock()

@@ -121,7 +121,7 @@ func askPrivileges(name sequence.Name) string {
 		catalog.Literal(name.Database) + " AND TABLE_NAME = " + catalog.Literal(name.Table) + " AND COLUMN_NAME = 'next_id' LIMIT 1"
 }
 
-// allowsTaking judges the answer. Neither server shows a column without a privilege on it; what keeps no privileges, as the
+// allowsTaking checks the answer. Neither server shows a column without a privilege on it; what keeps no privileges, as the
 // demo's engine, has none to tell.
 func allowsTaking(privileges string) bool {
 	return privileges == "" || slices.ContainsFunc(strings.Split(privileges, ","), func(right string) bool {

@@ -124,7 +124,7 @@ func valueRow(v number, binaryRow bool) []byte {
 	return text
 }
 
-// appendResultColumn gives the definition of the column of an answer: as Vitess
+// appendResultColumn returns the definition of the column of an answer: as Vitess
 // gives it, or as MariaDB gives that of NEXTVAL(s), which may be NULL.
 func (x *valueRunner) appendResultColumn(n *plan.NextValues) []byte {
 	if n.Label == "" {
@@ -170,7 +170,7 @@ func (x *valueRunner) answerPrepareNext(st *statement) error {
 	return x.writeFront(b)
 }
 
-// preparedColumns gives the definitions of the columns of a prepared statement's result.
+// preparedColumns returns the definitions of the columns of a prepared statement's result.
 func (x *valueRunner) preparedColumns(n *plan.NextValues) (columns [][]byte) {
 	if !n.Decode {
 		return [][]byte{x.appendResultColumn(n)}

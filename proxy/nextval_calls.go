@@ -17,7 +17,7 @@ func (x *textRunner) planCalls(sql []byte) (c *plan.Calls, err error) {
 	return c, err
 }
 
-// queryCalls deals with a text of one statement that may have calls. It reports
+// queryCalls handles a text of one statement that may have calls. It reports
 // false when it has none that are seqgate's.
 func (x *textRunner) queryCalls(payload []byte, begin, size int) (done bool, err error) {
 	p, err := x.planCallsText(payload[begin:])
@@ -84,7 +84,7 @@ func (v number) append(dst []byte, typed bool) []byte {
 	return dst
 }
 
-// planPrepareCalls judges a statement to prepare that may have calls. st is nil when
+// planPrepareCalls plans a statement to prepare that may have calls. st is nil when
 // it has none that are seqgate's.
 func (x *textRunner) planPrepareCalls(sql []byte) (st *statement, filled []byte, err error) {
 	p, err := x.planCalls(sql)

@@ -30,7 +30,7 @@ func refuseCallsIn(st *statement) error {
 	return nil
 }
 
-// own gives the indexes of seqgate's parameters among all, in order.
+// own returns the indexes of seqgate's parameters among all, in order.
 func (c *preparedCalls) own() []int {
 	var own []int
 	for i := range c.plan.Stmt.Calls {
@@ -112,7 +112,7 @@ func (x *executor) executeCalls(st *statement, payload []byte, size int) error {
 	return err
 }
 
-// planExecuteCalls gives all the parameters of an execution, seqgate's own among
+// planExecuteCalls returns all the parameters of an execution, seqgate's own among
 // them, and for an INSERT into a sequenced table how its ids are filled.
 func (x *executor) planExecuteCalls(st *statement, payload []byte) (*plan.Fill, []wire.Param, error) {
 	if err := checkCallsExecute(st, payload); err != nil {

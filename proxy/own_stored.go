@@ -18,7 +18,7 @@ import (
 // has stored them, and of no others: a statement that the server refuses moves nothing,
 // whoever sent it.
 
-// ownOutcome judges by the server's answer.
+// ownOutcome tells by the server's answer.
 func (f *insertWriter) ownOutcome(p *plan.Fill, ok wire.OK, err error) plan.OwnOutcome {
 	var refused *wire.ServerError
 	switch {
@@ -43,7 +43,7 @@ func (f *insertWriter) storedAll(p *plan.Fill, ok wire.OK) bool {
 	return true
 }
 
-// duplicates gives the second number of an OK packet's text "Records: n Duplicates: n
+// duplicates returns the second number of an OK packet's text "Records: n Duplicates: n
 // Warnings: n", in whatever language; -1 where there is none.
 func (f *insertWriter) duplicates(ok wire.OK) int {
 	info := ok.Rest
@@ -125,7 +125,7 @@ func (f *insertWriter) learnStored(p *plan.Fill, t catalog.TableName) {
 	}
 }
 
-// highestBetween gives the largest id of a table from lowest to highest, 0 for none,
+// highestBetween returns the largest id of a table from lowest to highest, 0 for none,
 // also of what is not committed yet.
 func highestBetween(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, b *catalog.Binding, lowest, highest int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, catalog.Timeout)
@@ -142,7 +142,7 @@ func highestBetween(ctx context.Context, k *catalog.Keyspace, t catalog.TableNam
 	return id.Int64, err
 }
 
-// firstPresent gives the first id of a statement's block that is in its table,
+// firstPresent returns the first id of a statement's block that is in its table,
 // 0 for none. It reads what is not committed yet: the client's transaction may
 // be open.
 func firstPresent(ctx context.Context, k *catalog.Keyspace, t catalog.TableName, p *plan.Fill) (uint64, error) {

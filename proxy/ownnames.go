@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 )
 
-// newQueryNames gives what the names of all begin with that is put round the query
+// newQueryNames returns what the names of all begin with that is put round the query
 // of an INSERT ... SELECT: no statement names it by accident, as ON DUPLICATE KEY
 // UPDATE might. It is one per process, as servers keep statistics of statements by
 // the names in them.

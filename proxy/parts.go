@@ -51,7 +51,7 @@ func (x *relayer) relayNumbered(as wire.Shape) error {
 	return nil
 }
 
-// amongParts gives a packet as the server sends it when the statement is one of
+// amongParts returns a packet as the server sends it when the statement is one of
 // several in a text. at is the phase in which it came.
 func (x *relayer) amongParts(payload []byte, at wire.Phase) []byte {
 	switch {

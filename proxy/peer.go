@@ -30,7 +30,7 @@ func peerOf(attributes []byte, k *catalog.Keyspace) (says, proven bool) {
 	return true, k.Backend.Password != "" && hmac.Equal([]byte(proof), []byte(PeerProof(k.Backend.Password)))
 }
 
-// passedOn gives the attributes that the server is to see: no proof, which the account's other connections could read there.
+// passedOn returns the attributes that the server is to see: no proof, which the account's other connections could read there.
 func passedOn(attributes []byte) []byte {
 	if handshake.ParseAttributes(attributes)[PeerAttribute] != "" {
 		return nil

@@ -29,7 +29,7 @@ type proxiedConn struct {
 // RemoteAddr is the client's address.
 func (c proxiedConn) RemoteAddr() net.Addr { return c.client }
 
-// behindProxy gives the client's connection. That of an address in
+// behindProxy returns the client's connection. That of an address in
 // Config.ProxyFrom must begin with a header; nobody else's is looked at.
 func (s *logins) behindProxy(c net.Conn) (net.Conn, error) {
 	tcp, ok := c.(*net.TCPConn)

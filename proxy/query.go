@@ -40,7 +40,7 @@ func (x *textRunner) passLong(begin int) error {
 	return err
 }
 
-// queryOne deals with a text of one statement.
+// queryOne handles a text of one statement.
 func (x *textRunner) queryOne(payload []byte, begin, size int) error {
 	if parser.MayCall(payload[begin:]) {
 		if done, err := x.queryCalls(payload, begin, size); done {
@@ -124,7 +124,7 @@ type textPlan struct {
 // command makes it the plan of a command, whose run is to be set.
 func (p *textPlan) command(what string) { p.kind, p.what = plan.Command, what }
 
-// plan judges one statement, and runs nothing of it. Errors are for the client; nothing was sent then.
+// plan plans one statement, and runs nothing of it. Errors are for the client; nothing was sent then.
 func (x *textRunner) plan(sql []byte) (textPlan, error) {
 	kind := parser.Sniff(sql)
 	x.noteKind(kindOf(kind))

@@ -13,7 +13,7 @@ type shardedInsert struct {
 	attributes []byte // what stands before the text of a COM_QUERY
 }
 
-// sourcesOf gives the shards, or the server, that answer a query.
+// sourcesOf returns the shards, or the server, that answer a query.
 func (r *textRouter) sourcesOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 	switch p.Kind {
 	case route.Local:

@@ -102,14 +102,14 @@ func (p *insertPart) info() insertInfo {
 	return info
 }
 
-// infoText gives the text of an OK packet.
+// infoText returns the text of an OK packet.
 func infoText(ok wire.OK) []byte {
 	n, _, size := wire.LengthEncoded(ok.Rest)
 	text := ok.Rest[size:]
 	return text[:min(n, uint64(len(text)))]
 }
 
-// numbersIn gives the whole numbers in a text, of whatever language.
+// numbersIn returns the whole numbers in a text, of whatever language.
 func numbersIn(text []byte) (all []uint64) {
 	for _, word := range bytes.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
 		n, err := strconv.ParseUint(string(word), 10, 64)

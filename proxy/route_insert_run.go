@@ -89,7 +89,7 @@ func (in *shardedInsert) appendText(dst []byte, p *insertPart) []byte {
 	return in.Planner.Stmt.AppendRows(dst, in.SQL, edits)
 }
 
-// fillValues gives the ids of a part's rows, one by one.
+// fillValues returns the ids of a part's rows, one by one.
 func (in *shardedInsert) fillValues(fill *plan.Fill) func(dst []byte, row int) ([]byte, bool) {
 	n := 0
 	return func(dst []byte, row int) ([]byte, bool) {

@@ -73,7 +73,7 @@ func (r *shardedConn) cut(threads []shardThread) {
 	r.s.NoteEnd() // which wakes it
 }
 
-// threads gives the session's connections.
+// threads returns the session's connections.
 func (r *shardedConn) threads() []shardThread {
 	r.conns.mu.Lock()
 	all := slices.Clone(r.conns.all)

@@ -77,7 +77,7 @@ func (r *sessionRouter) replaceSession(conn *executor, sql []byte, found *parser
 	}), nil
 }
 
-// quoteText gives a text as a literal that reads alike in every sql_mode.
+// quoteText returns a text as a literal that reads alike in every sql_mode.
 func quoteText(text string) string {
 	if backend.IsPlainName(text) && !strings.Contains(text, "'") {
 		return "'" + text + "'"
@@ -92,7 +92,7 @@ type counts struct {
 	known    bool
 }
 
-// diagnostics gives them for a statement that runs on the given connection. They are not
+// diagnostics returns them for a statement that runs on the given connection. They are not
 // known where that gives them itself.
 func (r *sessionRouter) diagnostics(conn *executor, uses parser.SessionUse) (counts, error) {
 	switch {

@@ -106,7 +106,7 @@ func (r *textRouter) describe(table catalog.TableName) (e *catalog.Entry, err er
 	return nil, err
 }
 
-// compute gives the row of a query of constant expressions, as the text protocol has it.
+// compute returns the row of a query of constant expressions, as the text protocol has it.
 func (r *textRouter) compute(query string) (row []byte, err error) {
 	home, err := r.anyConn()
 	if err == nil {
@@ -133,7 +133,7 @@ func (r *textRouter) passKill(attributes, sql []byte) error {
 	return r.passTo(conn, attributes, sql)
 }
 
-// preparing gives the connection that prepares a statement first: that of the given keyspace or
+// preparing returns the connection that prepares a statement first: that of the given keyspace or
 // shard, or where it may be another shard's, one whose server is there. It takes part in
 // no transaction by that.
 func (r *textRouter) preparing(st *routedStmt) (*executor, error) {
@@ -147,7 +147,7 @@ func (r *textRouter) preparing(st *routedStmt) (*executor, error) {
 	return conn, err
 }
 
-// syntaxOr gives a server's error for a text that was refused here because it could not
+// syntaxOr returns a server's error for a text that was refused here because it could not
 // be read, or by a server in the form that seqgate gave it, if the server cannot read it
 // either; else the error.
 func (r *textRouter) syntaxOr(err error, sql []byte) error {

@@ -108,7 +108,7 @@ func (r *statementRouter) preparedCommand(code byte) error {
 	return r.executePrepared(st, payload, size)
 }
 
-// unlessSilent gives an error for a command that has an answer. The servers ignore
+// unlessSilent returns an error for a command that has an answer. The servers ignore
 // others that are about no statement, as drivers close those that a reset has closed.
 func unlessSilent(silent bool, err error) error {
 	if silent {
@@ -117,7 +117,7 @@ func unlessSilent(silent bool, err error) error {
 	return err
 }
 
-// keep gives a statement an id.
+// keep returns a statement an id.
 func (p *preparedStmts) keep(st *routedStmt) {
 	if p.all == nil {
 		p.all = make(map[uint32]*routedStmt)

@@ -11,7 +11,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// preparedAt gives a statement on the connection of a keyspace or shard, and prepares it
+// preparedAt returns a statement on the connection of a keyspace or shard, and prepares it
 // there when that was not done on this connection.
 func (r *statementRouter) preparedAt(k *catalog.Keyspace, st *routedStmt) (*shardStmt, error) {
 	conn, err := r.conn(k)

@@ -13,7 +13,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// executePrepared deals with a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE, which
+// executePrepared handles a COM_STMT_EXECUTE or COM_STMT_BULK_EXECUTE, which
 // frontPacket read.
 func (r *statementRouter) executePrepared(st *routedStmt, payload []byte, size int) error {
 	now, database := r.Keyspace, r.database
@@ -102,7 +102,7 @@ func (st *routedStmt) letGo() {
 	st.long, st.ahead = nil, nil
 }
 
-// replan judges a statement anew when the vschema is another one. One that cannot be
+// replan checks a statement anew when the vschema is another one. One that cannot be
 // executed by that is judged again at its next execution.
 func (r *statementRouter) replan(st *routedStmt) error {
 	if st.Loaded == r.s.srv.loaded() && r.renewed(st) {
@@ -119,7 +119,7 @@ func (r *statementRouter) replan(st *routedStmt) error {
 	return err
 }
 
-// renewed sees to it that a plan made by what the servers told of columns is not older
+// renewed ensures that a plan made by what the servers told of columns is not older
 // than that may be. It reports false when the statement is to be judged anew.
 func (r *statementRouter) renewed(st *routedStmt) bool {
 	now := r.s.srv.catalog.Now()
@@ -168,7 +168,7 @@ func (r *statementRouter) readValues(st *routedStmt, payload []byte) error {
 	return nil
 }
 
-// argument gives the value of a parameter as a vindex maps it.
+// argument returns the value of a parameter as a vindex maps it.
 func (st *routedStmt) argument(i int) (vschema.Value, error) {
 	if i >= len(st.values) {
 		return vschema.Value{}, malformedExecute()
@@ -248,7 +248,7 @@ func (r *statementRouter) executeAsText(st *routedStmt, size int) error {
 	return r.statement(append([]byte{mysql.COM_QUERY}, r.s.NoAttributes()...), text)
 }
 
-// boundText gives the statement's text with the values of an execution as literals.
+// boundText returns the statement's text with the values of an execution as literals.
 func (r *statementRouter) boundText(st *routedStmt) (text []byte, err error) {
 	if st.places == nil && st.params > 0 {
 		if st.places, err = parser.Placeholders(nil, st.sql, st.mode); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/plan"
 )
 
-// prepare deals with a COM_STMT_PREPARE: a server prepares the text, and its answer
+// prepare handles a COM_STMT_PREPARE: a server prepares the text, and its answer
 // is passed on with an id of the router's own.
 func (r *statementRouter) prepare() error {
 	payload, size, err := r.s.frontPacket()
@@ -53,7 +53,7 @@ func (r *statementRouter) planPrepare(st *routedStmt) error {
 	})
 }
 
-// textFor gives the statement's text as a connection gets it.
+// textFor returns the statement's text as a connection gets it.
 func (r *statementRouter) textFor(st *routedStmt, conn *executor) []byte {
 	stmt := &r.s.planner.Stmt
 	switch {

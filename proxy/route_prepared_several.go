@@ -51,7 +51,7 @@ func (r *statementRouter) selectAnew(st *routedStmt, text []byte) error {
 	return r.answerPrepared(conns, st, p, text)
 }
 
-// shardsOf gives the shards to which a statement with its values as literals goes, or
+// shardsOf returns the shards to which a statement with its values as literals goes, or
 // the keyspace of one that goes to one server.
 func (r *statementRouter) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 	if p.Kind == route.Local || p.Kind == route.Unsharded {
@@ -70,7 +70,7 @@ func (r *statementRouter) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 	return shards, nil
 }
 
-// answerPrepared gives the client the merged rows of the connections, in the binary protocol.
+// answerPrepared sends the client the merged rows of the connections, in the binary protocol.
 func (r *statementRouter) answerPrepared(conns []*executor, st *routedStmt, p *route.Plan, text []byte) error {
 	e := r.s.effectOf(parser.Sniff(text), text)
 	for _, conn := range conns {

@@ -53,7 +53,7 @@ func (r *statementRouter) prepareSQL(attributes, sql []byte, m parser.Mode) erro
 	return nil
 }
 
-// connOfSQL gives the connection that runs all executions of a statement.
+// connOfSQL returns the connection that runs all executions of a statement.
 func (r *statementRouter) connOfSQL(st *routedStmt) (*executor, error) {
 	if err := r.planPrepare(st); err != nil {
 		return nil, r.syntaxOr(err, st.sql)

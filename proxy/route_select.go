@@ -53,7 +53,7 @@ func (r *textRouter) runTables(p *plan.Routed, attributes []byte) error {
 	return r.writeSeveral(shards, p.Route, attributes, p.SQL)
 }
 
-// planKeyspace gives the keyspace whose servers answer.
+// planKeyspace returns the keyspace whose servers answer.
 func (r *textRouter) planKeyspace(p *route.Plan) *catalog.Keyspace {
 	if p.Keyspace != "" {
 		return r.s.srv.cfg.Keyspaces[p.Keyspace]

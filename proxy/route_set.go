@@ -97,7 +97,7 @@ func isNoChain(value []byte) bool {
 var ownVariables = []string{"insert_id", "rand_seed1", "rand_seed2", "pseudo_thread_id", "gtid_next", "gtid_seq_no", "gtid_domain_id",
 	"server_id", "pseudo_replica_mode", "pseudo_slave_mode", "proxy_user", "debug", "debug_sync", "resultset_metadata"}
 
-// connForSet gives the connection that a SET runs on, and its text for that.
+// connForSet returns the connection that a SET runs on, and its text for that.
 func (r *sessionRouter) connForSet(sql []byte, m parser.Mode) (*executor, []byte, error) {
 	found := parser.FindSession(sql, m)
 	reads := found.Uses&parser.ReadsTables != 0

@@ -41,7 +41,7 @@ func (r *routedState) done() error {
 	return r.s.replyOK(wire.OK{Status: r.status()})
 }
 
-// status gives the flags of an answer that no server made.
+// status returns the flags of an answer that no server made.
 func (r *routedState) status() uint16 {
 	status := r.s.Status()
 	if r.inTransaction() {
@@ -67,7 +67,7 @@ func (r *routedState) inTransaction() bool {
 // changed it last is its owner; another one gets it when it is used, and sets it
 // before a statement that may look (statementReader.before).
 
-// lastIDConn gives the owner.
+// lastIDConn returns the owner.
 func (r *routedState) lastIDConn() *executor {
 	if r.idConn == nil {
 		return r.s.executor
@@ -75,7 +75,7 @@ func (r *routedState) lastIDConn() *executor {
 	return r.idConn
 }
 
-// knownLastID gives LAST_INSERT_ID() as its owner has it.
+// knownLastID returns LAST_INSERT_ID() as its owner has it.
 func (r *routedState) knownLastID(owner *executor) (uint64, error) {
 	switch {
 	case owner.State.LastIDKnown:
@@ -157,7 +157,7 @@ func (r *routedState) on(conn *executor, run func() error) error {
 	return err
 }
 
-// lastIDBeside gives LAST_INSERT_ID() for a statement that is routed by it.
+// lastIDBeside returns LAST_INSERT_ID() for a statement that is routed by it.
 func (r *routedState) lastIDBeside(conn *executor, uses parser.SessionUse) (uint64, error) {
 	if conn != nil || uses&parser.ReadsLastID == 0 {
 		return 0, nil
@@ -178,7 +178,7 @@ func (r *routedState) connsBy(get func(*catalog.Keyspace) (*executor, error), sh
 	return all, nil
 }
 
-// resolveVersions gives a text as the servers read its version comments, which are
+// resolveVersions returns a text as the servers read its version comments, which are
 // taken to be of one version. One that cannot be read so stays as it is.
 func (r *routedState) resolveVersions(sql []byte, m parser.Mode) []byte {
 	if !parser.HasVersion(sql) {

@@ -84,7 +84,7 @@ func (r *sessionRouter) underSelectLimit(conns []*executor, how *parser.Scatter,
 	return r.withSessionVariables(conns, func() error { return run(most) }, sessionVariable{selectLimit, noLimit})
 }
 
-// increment gives the distance in a session in front of shards.
+// increment returns the distance in a session in front of shards.
 func (r *sessionRouter) increment(shards []*catalog.Keyspace) (n int64, err error) {
 	held, ok, err := r.settings.Latest(catalog.IncrementVariable)
 	if err != nil {

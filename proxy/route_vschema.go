@@ -72,7 +72,7 @@ func vschemaVindexes(v *vschema.VSchema) shown {
 	return result
 }
 
-// vschemaTableVindexes gives those of one table in their order, the primary first; none
+// vschemaTableVindexes returns those of one table in their order, the primary first; none
 // in an unsharded keyspace.
 func (d *commandStatement) vschemaTableVindexes(v *vschema.VSchema) (shown, error) {
 	result := shown{columns: vschemaColumns("Columns", "Name", "Type", "Params", "Owner")}
@@ -102,7 +102,7 @@ func vindexParams(v *vschema.NamedVindex) string {
 	return strings.Join(params, "; ")
 }
 
-// vschemaKeyspace gives the keyspace that a name stands for: its own, or its
+// vschemaKeyspace returns the keyspace that a name stands for: its own, or its
 // database's; "" is the session's.
 func (d *commandStatement) vschemaKeyspace(name string) (string, error) {
 	if name == "" {
@@ -150,7 +150,7 @@ func (d *commandStatement) mayAlterVSchema() bool {
 	return slices.ContainsFunc(d.srv.settings().Users, func(u User) bool { return u.Name == d.user && u.VSchemaDDL })
 }
 
-// vschemaError gives what a client sees when the vschema could not be changed, with
+// vschemaError returns what a client sees when the vschema could not be changed, with
 // Vitess's number where the change itself is at fault.
 func vschemaError(err error) error {
 	var wrong *vschema.EditError

@@ -32,7 +32,7 @@ func newRouter(s *session, k *catalog.Keyspace, database string) *router {
 	return r
 }
 
-// command deals with the command at the front of the client's bytes.
+// command handles the command at the front of the client's bytes.
 func (r *router) command(code byte, length int) error {
 	s := r.s
 	switch code {

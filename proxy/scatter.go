@@ -98,7 +98,7 @@ func (q *scattered) merge() error {
 	return q.pass(merged, columns[:merged.Visible()])
 }
 
-// pass gives the client the merged result.
+// pass sends the client the merged result.
 func (q *scattered) pass(merged *merge.Rows, columns [][]byte) error {
 	s := q.router.s
 	out := newAnswerWriter(&s.relayer)
@@ -128,7 +128,7 @@ func (q *scattered) pass(merged *merge.Rows, columns [][]byte) error {
 	return out.flush()
 }
 
-// end gives the packet that ends the definitions, or the rows.
+// end returns the packet that ends the definitions, or the rows.
 func (q *scattered) end() []byte {
 	s := q.router.s
 	status := q.router.status()
@@ -179,7 +179,7 @@ func (l *shardRows) begin() error {
 	return err
 }
 
-// next gives the answer's next packet.
+// next returns the answer's next packet.
 func (l *shardRows) next() ([]byte, error) {
 	l.conn.Wire.Skip(l.size)
 	l.size = 0
@@ -199,7 +199,7 @@ func (l *shardRows) fail(err error) error {
 	return l.failed
 }
 
-// Next gives the next row (merge.Source).
+// Next returns the next row (merge.Source).
 func (l *shardRows) Next() ([]byte, error) {
 	if l.failed != nil {
 		return nil, l.failed

@@ -72,7 +72,7 @@ func withoutInfo(rest []byte, tracked bool) []byte {
 	return append([]byte{0}, rest[size+int(n):]...)
 }
 
-// firstFree gives the first id above those that are in use in what a sequence of that name would fill, and those that this
+// firstFree returns the first id above those that are in use in what a sequence of that name would fill, and those that this
 // process was given for it; 0 when it fills nothing: then a new one may begin anew.
 func (d *commandStatement) firstFree(table catalog.TableName) (free int64, err error) {
 	if d.srv.cfg.FirstFree == nil {
@@ -125,7 +125,7 @@ func (d *commandStatement) dropSequences() error {
 	return d.replyOK(ok)
 }
 
-// used gives the names under which a sequence is in memory here: sessions may have come to it from several keyspaces of the same
+// used returns the names under which a sequence is in memory here: sessions may have come to it from several keyspaces of the same
 // server.
 func (d *commandStatement) used(table catalog.TableName) (names []sequence.Name) {
 	for _, name := range d.srv.cfg.Sequences.Names() {
@@ -138,7 +138,7 @@ func (d *commandStatement) used(table catalog.TableName) (names []sequence.Name)
 	return names
 }
 
-// names gives the names that a sequence may have here: those under which it is in memory, and those of the server's keyspaces
+// names returns the names that a sequence may have here: those under which it is in memory, and those of the server's keyspaces
 // that its database may belong to.
 func (d *commandStatement) names(table catalog.TableName) []sequence.Name {
 	names := d.used(table)

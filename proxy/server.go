@@ -56,7 +56,7 @@ type Config struct {
 	TLS       *tls.Config     // towards clients
 	RSA       *rsa.PrivateKey // for caching_sha2_password without TLS
 	Sequences *sequence.Registry
-	// Keyed gives a keyed sequence; nil when there are none.
+	// Keyed returns a keyed sequence; nil when there are none.
 	Keyed func(sequence.Name) (*keyed.Sequence, error)
 	// Generators makes the ids of the vschema's generators; when nil, they are made without worker ids of this process.
 	Generators *generate.Set
@@ -68,7 +68,7 @@ type Config struct {
 	// OnExplicitID says what an id does that a client writes itself into a
 	// sequenced column of a keyspace's table. ExplicitAdvance everywhere when nil.
 	OnExplicitID func(keyspace, table string) catalog.ExplicitPolicy
-	// FirstFree gives the first id above all that are in use in the columns which a
+	// FirstFree returns the first id above all that are in use in the columns which a
 	// sequence fills, or would fill if it existed, for CREATE SEQUENCE; 0 when it fills
 	// none. No sequence fills anything when nil.
 	FirstFree func(ctx context.Context, name sequence.Name) (int64, error)
@@ -83,7 +83,7 @@ type Config struct {
 	XAGrace time.Duration
 	// Version is seqgate's own, which SHOW SEQGATE STATUS tells.
 	Version string
-	// Health gives how the servers stand, for SHOW SEQGATE SERVERS; nil: nobody asks them.
+	// Health returns how the servers stand, for SHOW SEQGATE SERVERS; nil: nobody asks them.
 	Health func() []health.Status
 
 	// RequireTLS refuses clients over TCP that are not encrypted.

@@ -47,7 +47,7 @@ func (c *serverState) noteAccount() {
 	}
 }
 
-// loginAt gives the login of another backend connection of this session, for a listed user: what COM_SET_OPTION has
+// loginAt returns the login of another backend connection of this session, for a listed user: what COM_SET_OPTION has
 // changed since its own login outlives it.
 func (c *serverState) loginAt(k *catalog.Keyspace, user, database string) (backend.Login, error) {
 	const option = uint64(mysql.CLIENT_MULTI_STATEMENTS)
@@ -65,7 +65,7 @@ func (c *serverState) targetsShard() bool {
 	return c.keyspace.Shard != "" && !c.owner.routed()
 }
 
-// pool gives the connections that sessions of the keyspace are made of; nil where
+// pool returns the connections that sessions of the keyspace are made of; nil where
 // each client logs in by itself.
 func (c *serverState) pool() *backend.Pool { return c.srv.pools[c.keyspace] }
 

@@ -18,7 +18,7 @@ func (c *serverConn) notePrepared(id uint32) {
 	c.lastStmt, c.prepared = id, c.prepared || c.clientStatementID == 0
 }
 
-// toldID gives the id by which the client is to know a statement.
+// toldID returns the id by which the client is to know a statement.
 func (c *serverConn) toldID(id uint32) uint32 {
 	if c.clientStatementID != 0 {
 		return c.clientStatementID
@@ -51,7 +51,7 @@ func (c *serverConn) rememberNamed(name string, st *namedStmt) {
 	c.named[name] = st
 }
 
-// prepareText gives a PREPARE of the text.
+// prepareText returns a PREPARE of the text.
 func (c *serverConn) prepareText(before []byte, name string, text []byte) []byte {
 	return parser.AppendLiteral(fmt.Appendf(before, "PREPARE %s FROM ", name), text, c.State.Mode)
 }
@@ -156,7 +156,7 @@ func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop
 	return drop
 }
 
-// denial gives the server's error where it does not take a statement of the client's account: what seqgate's own account
+// denial returns the server's error where it does not take a statement of the client's account: what seqgate's own account
 // reads of the table is then not for the client.
 func (c *serverConn) denial(sql []byte) error { return c.tryPrepare(sql) }
 

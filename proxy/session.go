@@ -82,7 +82,7 @@ func (s *session) run() error {
 	}
 }
 
-// nextCommand deals with the command at the front of the client's bytes, whose
+// nextCommand handles the command at the front of the client's bytes, whose
 // first packet has this length and number.
 func (s *session) nextCommand(length int, sequence byte) error {
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// command deals with the command at the front of the client's bytes. length is
+// command handles the command at the front of the client's bytes. length is
 // that of its first packet.
 func (s *session) command(code byte, length int) error {
 	s.noteCommand(code)
@@ -79,7 +79,7 @@ func (s *session) command(code byte, length int) error {
 	}
 }
 
-// query deals with a COM_QUERY whose first packet has the given length.
+// query handles a COM_QUERY whose first packet has the given length.
 func (s *session) query(length int) error {
 	if err := s.front.Need(wire.HeaderSize + min(length, sniffLength)); err != nil {
 		return &frontError{err}
@@ -113,7 +113,7 @@ func (s *session) query(length int) error {
 	return s.queryOne(payload, begin, size)
 }
 
-// prepare deals with a COM_STMT_PREPARE.
+// prepare handles a COM_STMT_PREPARE.
 func (s *session) prepare() error {
 	payload, size, err := s.frontPacket()
 	if err != nil {

@@ -99,7 +99,7 @@ func (s *sessionList) startSweep() {
 	}
 }
 
-// showStatus gives what this process did since it began, as SHOW STATUS of a server.
+// showStatus returns what this process did since it began, as SHOW STATUS of a server.
 func (s *sessionList) showStatus() shown {
 	s.mu.Lock()
 	sessions, loggingIn := 0, 0

@@ -18,7 +18,7 @@ type owningSession struct {
 type connOwner interface {
 	// routed reports whether the session may have connections to several shards.
 	routed() bool
-	// routedKeyspace gives the name of the keyspace that its statements are about then, "" else.
+	// routedKeyspace returns the name of the keyspace that its statements are about then, "" else.
 	routedKeyspace() string
 	// inTransactionWithout reports whether the client is in a transaction that this connection has no part in.
 	inTransactionWithout() bool

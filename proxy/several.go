@@ -11,7 +11,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// queryParts deals with a text of several statements. Where one of them may need
+// queryParts handles a text of several statements. Where one of them may need
 // seqgate they are sent one by one, and their results told as one answer.
 func (x *textRunner) queryParts(payload []byte, begin, size int) error {
 	x.noteKind(meter.Several)
@@ -101,7 +101,7 @@ func (x *textRunner) runAll(attributes, text []byte, spans []parser.Span, rest [
 	return rest, nil
 }
 
-// queryPart deals with one statement of several. attributes stands before each
+// queryPart handles one statement of several. attributes stands before each
 // text.
 func (x *textRunner) queryPart(attributes, sql []byte) error {
 	x.Answer.Failed = false

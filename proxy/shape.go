@@ -109,7 +109,7 @@ func (s *observedSession) keepShape() {
 	s.slow.shapes[id] = s.slow.shape
 }
 
-// preparedShape gives the shape of the prepared statement that the command under way is about; nil where it is not known.
+// preparedShape returns the shape of the prepared statement that the command under way is about; nil where it is not known.
 func (s *observedSession) preparedShape() *shapes.Shape {
 	id := s.lastPrepared
 	if id == lastPrepared && s.MariaDB {

@@ -90,7 +90,7 @@ func (r *shardedConn) anyConn() (*executor, error) {
 	return r.firstOf(all, r.connectedConn)
 }
 
-// anyShard gives a connection of any shard of a keyspace, the given one if its server is there.
+// anyShard returns a connection of any shard of a keyspace, the given one if its server is there.
 func (r *shardedConn) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (*executor, error) {
 	if conn := r.conns.find(k); k.Shard == "" || conn != nil && !conn.HasEnded() && !r.avoids(k) {
 		if conn, err := get(k); !isAway(err) || k.Shard == "" {
@@ -106,7 +106,7 @@ func (r *shardedConn) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) 
 	return r.firstOf(all, get)
 }
 
-// firstOf gives the connection of the first keyspace or shard whose server is there. Those that
+// firstOf returns the connection of the first keyspace or shard whose server is there. Those that
 // there is a connection to are preferred, once the first has none any more or is paused.
 func (r *shardedConn) firstOf(all []*catalog.Keyspace, get func(*catalog.Keyspace) (*executor, error)) (conn *executor, err error) {
 	if first := r.conns.find(all[0]); first != nil && first.HasEnded() || r.avoids(all[0]) {
@@ -155,7 +155,7 @@ func (r *shardedConn) connsOf(shards []*catalog.Keyspace) ([]*executor, error) {
 	return r.connsBy(r.conn, shards)
 }
 
-// connectedConn gives the connection to a shard with the client's settings, once it is not paused. One that
+// connectedConn returns the connection to a shard with the client's settings, once it is not paused. One that
 // has ended is replaced, unless something was on it that another would not have.
 func (r *shardedConn) connectedConn(k *catalog.Keyspace) (*executor, error) {
 	if r.s.HalfClosed {
@@ -352,7 +352,7 @@ func (r *shardedConn) enterDatabase(conn *executor) error {
 	return conn.ChangeDatabase(want)
 }
 
-// precede gives a connection the characteristics of the transaction that it is about to begin:
+// precede returns a connection the characteristics of the transaction that it is about to begin:
 // the client's, or one of a single statement.
 func (r *shardedConn) precede(conn *executor, texts []string) error {
 	for _, text := range texts {

@@ -2,7 +2,7 @@ package proxy
 
 import "github.com/seqgate/seqgate/parser"
 
-// mode gives how SQL text reads in the session.
+// mode returns how SQL text reads in the session.
 func (r *shardedConn) mode() (parser.Mode, error) {
 	conn := r.settings.Ahead() // what was set last is not known elsewhere
 	if conn == nil {
@@ -18,7 +18,7 @@ func (r *shardedConn) mode() (parser.Mode, error) {
 	return conn.State.Mode, nil
 }
 
-// localConn gives that connection: for locks the one of all sessions' locks; for what the
+// localConn returns that connection: for locks the one of all sessions' locks; for what the
 // statement before has left, the one that ran it; else the current keyspace's.
 func (r *shardedConn) localConn(found *parser.SessionStmt) (*executor, error) {
 	const diagnostics = parser.ReadsRowCount | parser.ReadsFoundRows | parser.ReadsWarnings
@@ -33,7 +33,7 @@ func (r *shardedConn) localConn(found *parser.SessionStmt) (*executor, error) {
 	return r.anyConn()
 }
 
-// leftOn gives the connection that has what the statement before has left.
+// leftOn returns the connection that has what the statement before has left.
 func (r *shardedConn) leftOn() (*executor, error) {
 	if r.last.HasEnded() {
 		r.last = nil
@@ -42,7 +42,7 @@ func (r *shardedConn) leftOn() (*executor, error) {
 	return r.connectedConn(r.last.keyspace)
 }
 
-// lockConn gives the connection that holds the session's locks.
+// lockConn returns the connection that holds the session's locks.
 func (r *shardedConn) lockConn() (*executor, error) {
 	conn, err := r.connectedConn(r.lockKeyspace())
 	if err == nil {

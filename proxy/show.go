@@ -51,7 +51,7 @@ func (d *commandStatement) showSeqgate() (err error) {
 	return d.replyRows(result.columns, result.rows)
 }
 
-// showTopics gives what else can be shown.
+// showTopics returns what else can be shown.
 func showTopics() shown {
 	return shown{columns: []wire.Column{wire.TextColumn("Statement", 64), wire.TextColumn("Shows", 255)}, rows: [][]string{
 		{"SHOW SEQGATE GENERATORS", "generators of the vschema: layout, worker id, lease, clock"},
@@ -65,7 +65,7 @@ func showTopics() shown {
 	}}
 }
 
-// showServers gives how the server of each shard stands.
+// showServers returns how the server of each shard stands.
 func (s *keyspaces) showServers() shown {
 	var all []health.Status
 	if s.cfg.Health != nil {
@@ -99,7 +99,7 @@ func onOff(on bool) string {
 	return "OFF"
 }
 
-// showSequences gives the state of each sequence that this process uses.
+// showSequences returns the state of each sequence that this process uses.
 func showSequences(all []sequence.Status) shown {
 	result := shown{columns: []wire.Column{
 		wire.TextColumn("Sequence", 194), wire.TextColumn("Keyspace", 64), wire.TextColumn("Strategy", 32), wire.TextColumn("Ordered", 3),
@@ -126,7 +126,7 @@ func showSequences(all []sequence.Status) shown {
 	return result
 }
 
-// showVSchema gives the tables of the vschema; none without one.
+// showVSchema returns the tables of the vschema; none without one.
 func showVSchema(v *vschema.VSchema) shown {
 	result := shown{columns: []wire.Column{wire.TextColumn("Table", 129), wire.TextColumn("Type", 16),
 		wire.TextColumn("Column", 64), wire.TextColumn("Sequence", 129), wire.TextColumn("Key", 64)}}

@@ -24,7 +24,7 @@ type sessionRow struct {
 	pinned   bool
 }
 
-// showSessions gives the sessions of the client's own user, as SHOW PROCESSLIST does
+// showSessions returns the sessions of the client's own user, as SHOW PROCESSLIST does
 // for one without the privilege PROCESS: of other users seqgate does not know who
 // may see them. What they do is the server's to tell.
 func (d *commandStatement) showSessions() (shown, error) {
@@ -51,7 +51,7 @@ type SessionStatus struct {
 	Pinned                         bool   // its connection to the server will be no other session's after it
 }
 
-// sessionRows gives those sessions by their ids.
+// sessionRows returns those sessions by their ids.
 func (s *sessionList) sessionRows(keep func(*session) bool) (all []sessionRow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *sessionList) doing(ctx context.Context, of sessionRow, sessions []sessi
 // activities is what a server's threads do, by their ids.
 type activities map[uint32]threads.Thread
 
-// of gives what a thread does; one that the server does not know does nothing.
+// of returns what a thread does; one that the server does not know does nothing.
 func (a activities) of(thread uint32) threads.Thread {
 	if now, ok := a[thread]; ok {
 		return now

@@ -8,7 +8,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// showStatements gives what was counted of the statements of the client's own user, those first that took the most time
+// showStatements returns what was counted of the statements of the client's own user, those first that took the most time
 // together: texts have names of tables and columns, and seqgate does not know who may see those of others. The last row is
 // that of all users' statements for which there was no room.
 func (d *commandStatement) showStatements() shown {

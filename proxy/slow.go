@@ -70,7 +70,7 @@ func isStatement(code byte) bool {
 	return false
 }
 
-// digest gives the command under way without its values.
+// digest returns the command under way without its values.
 func (x *relayer) digest() string {
 	switch x.lastCommand {
 	case mysql.COM_QUERY, mysql.COM_STMT_PREPARE:
@@ -100,7 +100,7 @@ func (s *observedSession) rememberDigest() {
 // statementIDEnd is where the id of a prepared statement ends in the commands that are about one.
 const statementIDEnd = 5
 
-// preparedLast gives the id of the statement that the client prepared last; 0 when that failed.
+// preparedLast returns the id of the statement that the client prepared last; 0 when that failed.
 func (s *observedSession) preparedLast() uint32 {
 	if s.router != nil {
 		return s.router.prepared.last
@@ -108,7 +108,7 @@ func (s *observedSession) preparedLast() uint32 {
 	return s.lastStmt
 }
 
-// allConns gives the connections to servers that the session has.
+// allConns returns the connections to servers that the session has.
 func (s *observedSession) allConns() []*executor {
 	if s.router == nil {
 		return []*executor{s.executor}
@@ -127,7 +127,7 @@ func (s *observedSession) rowsRead() (n uint64) {
 	return n
 }
 
-// usedShards gives the shards that ran the latest statement, with a comma between them.
+// usedShards returns the shards that ran the latest statement, with a comma between them.
 func (s *observedSession) usedShards() string {
 	if s.router == nil {
 		return s.keyspace.Shard
@@ -143,7 +143,7 @@ func (s *observedSession) usedShards() string {
 	return strings.Join(names, ",")
 }
 
-// routedKeyspace gives the name of the keyspace that the statements of a routed session are about, "" in any other.
+// routedKeyspace returns the name of the keyspace that the statements of a routed session are about, "" in any other.
 func (s *observedSession) routedKeyspace() string {
 	if s.router == nil || s.router.Keyspace == nil {
 		return ""

@@ -121,7 +121,7 @@ func (f *filler) openUsing(st *statement, p *plan.Fill, using [][]byte) (all [][
 	return using, func(row int) bool { return slots[row].State == parser.Open }, nil
 }
 
-// judgeUsing judges those rows whose ids are values of EXECUTE's USING. The session
+// judgeUsing checks those rows whose ids are values of EXECUTE's USING. The session
 // is asked for user variables.
 func (f *filler) judgeUsing(slots []parser.Slot, p *plan.Fill, using [][]byte) error {
 	mode := p.Binding.Mode(f.State.Mode)
@@ -202,7 +202,7 @@ func (x *textRunner) executeImmediate(attributes []byte, st *statement, command,
 	return x.settleExecute(st, &p)
 }
 
-// fillImmediate gives the EXECUTE IMMEDIATE of the text with its ids, and with the
+// fillImmediate returns the EXECUTE IMMEDIATE of the text with its ids, and with the
 // values of USING whose places they do not take.
 func (f *filler) fillImmediate(st *statement, p *plan.Fill, open func(row int) bool, text []byte, using [][]byte) ([]byte, error) {
 	if err := f.takeIDs(p, open, nil); err != nil {

@@ -124,7 +124,7 @@ func mustChangePassword(err error) bool {
 	return errors.As(err, &refused) && refused.Code() == mysql.ER_MUST_CHANGE_PASSWORD
 }
 
-// evaluate gives the value of an expression that has no effects.
+// evaluate returns the value of an expression that has no effects.
 func (c *serverConn) evaluate(expr string) (e plan.Expression, err error) {
 	row, err := c.QueryRow(fmt.Sprintf("SELECT CAST(CHARSET(%[1]s) AS BINARY), COALESCE(CAST(%[1]s AS BINARY), '') LIMIT 1", expr), 2)
 	if err != nil {

@@ -18,7 +18,7 @@ type statementReader struct {
 	scratch []byte                       // the command to the server, reused
 }
 
-// packetBuffer gives the buffer for a command to the server, with room for a header.
+// packetBuffer returns the buffer for a command to the server, with room for a header.
 func (f *statementReader) packetBuffer() []byte { return append(f.scratch[:0], 0, 0, 0, 0) }
 
 // followSingle reads an answer of one packet. Reports of progress that come before

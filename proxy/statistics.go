@@ -138,7 +138,7 @@ func (c *clientConn) noteExecuted(id uint32) {
 	}
 }
 
-// kindOf gives the kind of a statement with these first keywords.
+// kindOf returns the kind of a statement with these first keywords.
 func kindOf(k parser.Kind) meter.Kind {
 	switch k {
 	case parser.Select, parser.With:
@@ -229,7 +229,7 @@ func refusalFor(code uint16) meter.Refusal {
 // routed reports whether the session is in front of sharded keyspaces.
 func (s *observedSession) routed() bool { return s.router != nil }
 
-// connecting gives the time that a connection of the session's may take to be made,
+// connecting returns the time that a connection of the session's may take to be made,
 // which a KILL ends.
 func (s *observedSession) connecting() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.settings().HandshakeTimeout)

@@ -71,7 +71,7 @@ func (x *executor) preparePacket(payload []byte, size int) (st *statement, err e
 	return st, nil
 }
 
-// parameterText gives the statement with a parameter in the place of each id
+// parameterText returns the statement with a parameter in the place of each id
 // that is open or may be.
 func (f *filler) parameterText(sql []byte, p *plan.Fill) []byte {
 	wrap := p.Wrap
@@ -205,7 +205,7 @@ func (st *statement) noteLong(index uint16) {
 	st.long[index] = true
 }
 
-// filledIndex gives where the client's parameter stands among those of the
+// filledIndex returns where the client's parameter stands among those of the
 // filled statement.
 func (st *statement) filledIndex(index uint16) uint16 {
 	added := uint16(0)

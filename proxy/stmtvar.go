@@ -22,7 +22,7 @@ func among[T any](v *plan.IDVariables, params, values []T) []T {
 	return params
 }
 
-// withVariables gives the parameters of an execution, with what the variables hold
+// withVariables returns the parameters of an execution, with what the variables hold
 // now among them.
 func (f *statementReader) withVariables(st *statement, params []wire.Param) ([]wire.Param, error) {
 	if st.fill.Bound == nil {
@@ -39,7 +39,7 @@ func (f *statementReader) withVariables(st *statement, params []wire.Param) ([]w
 	return among(st.fill.Bound, params, values), nil
 }
 
-// variableParam gives what askVariable gave as a parameter. Texts are numbers to
+// variableParam returns what askVariable gave as a parameter. Texts are numbers to
 // the column, whatever character set they are in.
 func variableParam(held string) wire.Param {
 	if held == "" {
@@ -48,7 +48,7 @@ func variableParam(held string) wire.Param {
 	return wire.Param{Type: uint16(mysql.MYSQL_TYPE_VAR_STRING), Value: mysql.PutLengthEncodedString([]byte(held[1:]))}
 }
 
-// usingVariables gives the values of an EXECUTE in SQL, with copies of the variables
+// usingVariables returns the values of an EXECUTE in SQL, with copies of the variables
 // among them.
 func (f *statementReader) usingVariables(st *statement, using [][]byte) ([][]byte, error) {
 	if st.fill.Bound == nil {

@@ -71,7 +71,7 @@ func unread(err error, sql []byte) error {
 	return err
 }
 
-// serversError gives the server's own error for a statement that was refused with an
+// serversError returns the server's own error for a statement that was refused with an
 // *unreadError, if the server does not take it either; else err.
 func (c *serverConn) serversError(err error) error {
 	if err == nil { // as nearly always: nothing is allocated
@@ -92,7 +92,7 @@ func (c *serverConn) serversError(err error) error {
 	return its
 }
 
-// syntaxError gives the server's syntax error for the client's own text in the place of
+// syntaxError returns the server's syntax error for the client's own text in the place of
 // the one for what was made of it.
 func (c *serverConn) syntaxError(err error, sql []byte) error {
 	if len(sql) == 0 || !isSyntaxError(err) {

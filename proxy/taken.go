@@ -76,7 +76,7 @@ func callsPlainly(sql []byte, table string) bool {
 	}
 }
 
-// isPlainCall judges the name before a parenthesis, which begins the list of columns if it
+// isPlainCall checks the name before a parenthesis, which begins the list of columns if it
 // is the first one. A name that is quoted or qualified is that of a stored function.
 func isPlainCall(before []byte, table string, first bool) bool {
 	const space = " \t\r\n\v\f"
@@ -102,7 +102,7 @@ func isWordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// repeatTaken deals with the answer to a filled statement: where it says that one of the
+// repeatTaken handles the answer to a filled statement: where it says that one of the
 // ids is in the table already, the statement is sent again once, and its new answer is
 // given.
 func (x *insertRunner) repeatTaken(p *plan.Fill, t catalog.TableName, ok wire.OK, err error) (wire.OK, error) {

@@ -17,7 +17,7 @@ import (
 // Where the vschema declares it with "type": "ticket", both are answered from
 // memory. The server's table stays as it is.
 
-// answerTicket gives an id as the server's OK packet does: a REPLACE of the row that
+// answerTicket returns an id as the server's OK packet does: a REPLACE of the row that
 // is always there counts as 2.
 func (x *insertRunner) answerTicket(p *plan.Fill) error {
 	id, err := x.next(p.Binding, 1)

@@ -62,7 +62,7 @@ func (s *observedSession) beginStatement(code byte, length int) error {
 	return nil
 }
 
-// statementOf gives the text of a command, as far as it has one and payload goes, and the statement's kind.
+// statementOf returns the text of a command, as far as it has one and payload goes, and the statement's kind.
 func (s *observedSession) statementOf(code byte, payload []byte) (sql []byte, kind meter.Kind) {
 	switch code {
 	case mysql.COM_QUERY:
@@ -76,7 +76,7 @@ func (s *observedSession) statementOf(code byte, payload []byte) (sql []byte, ki
 	return nil, s.preparedKind(payload)
 }
 
-// preparedKind gives the kind of the statement that a command executes.
+// preparedKind returns the kind of the statement that a command executes.
 func (s *observedSession) preparedKind(payload []byte) meter.Kind {
 	const head = 5 // the command and the id
 	if len(payload) < head {

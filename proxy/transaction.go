@@ -77,7 +77,7 @@ func (r *shardedConn) beginImplicitly() {
 	}
 }
 
-// enter sees to it that a connection is in the client's transaction, if there is one.
+// enter ensures that a connection is in the client's transaction, if there is one.
 func (r *shardedConn) enter(conn *executor) error {
 	r.beginImplicitly()
 	switch {
@@ -105,7 +105,7 @@ func (r *shardedConn) enter(conn *executor) error {
 	return nil
 }
 
-// beginText gives the statement that begins the client's transaction on a connection.
+// beginText returns the statement that begins the client's transaction on a connection.
 func (r *shardedConn) beginText(conn *executor) string {
 	if !r.xa() || r.tx.readOnly {
 		return r.tx.begin
@@ -139,7 +139,7 @@ func (r *shardedConn) endTransaction(t parser.TransactionStmt, end func() error)
 	return io.EOF
 }
 
-// involved gives the connections on which a transaction may be open.
+// involved returns the connections on which a transaction may be open.
 func (r *shardedConn) involved() []*executor {
 	var conns []*executor
 	for _, conn := range r.conns.all {

@@ -21,7 +21,7 @@ const askVariable = "CAST(CASE WHEN %[1]s IS NULL THEN '' WHEN %[2]s THEN CONCAT
 	"CASE WHEN CHARSET(%[1]s) IN ('ucs2','utf16','utf16le','utf32') THEN CAST(CONVERT(%[1]s USING utf8mb4) AS BINARY) ELSE CAST(%[1]s AS BINARY) END) " +
 	"ELSE CONCAT(CAST('n' AS BINARY), CAST(ROUND(%[1]s) AS BINARY)) END AS BINARY)"
 
-// isText gives the condition that a user variable holds a string. No function
+// isText returns the condition that a user variable holds a string. No function
 // tells its type on both servers.
 func (c *serverConn) isText(variable []byte) string {
 	if c.MariaDB {
@@ -30,7 +30,7 @@ func (c *serverConn) isText(variable []byte) string {
 	return fmt.Sprintf(`LEFT(JSON_ARRAY(%s), 2) = '["'`, variable)
 }
 
-// readVariables judges user variables as values of an integer column, with one
+// readVariables checks user variables as values of an integer column, with one
 // question to the session.
 func (c *serverConn) readVariables(variables [][]byte, m parser.Mode, ignore bool) ([]parser.Slot, error) {
 	if len(variables) == 0 {
@@ -56,7 +56,7 @@ func (c *serverConn) askVariables(variables [][]byte) ([]string, error) {
 	return c.QueryRow("SELECT "+strings.Join(facts, ", ")+" LIMIT 1", len(facts))
 }
 
-// variableSlot judges what askVariable gave.
+// variableSlot checks what askVariable gave.
 func variableSlot(value string, m parser.Mode, ignore bool) parser.Slot {
 	m.EmptyStringIsNull = false // that is of literals
 	switch {
@@ -84,7 +84,7 @@ const (
 	idVariable     = "@`seqgate id %d`"
 )
 
-// appendCopied gives the copy of the user variable that is a row's own id.
+// appendCopied returns the copy of the user variable that is a row's own id.
 func (f *statementReader) appendCopied(dst, sql []byte, p *plan.Fill, row int) ([]byte, bool) {
 	if !p.Variables || f.planner.Stmt.Variable(sql, row) == nil {
 		return dst, false

@@ -10,7 +10,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/plan"
 )
 
-// planText judges one statement as plan does. One that is refused as it came is
+// planText plans one statement as plan does. One that is refused as it came is
 // read again as this session's server reads its version comments: resolved says that
 // sql, which has blanks in their place now, is what has to be sent. What seqgate read
 // is so what the server reads, also when its version is not what its greeting says.
@@ -77,7 +77,7 @@ func (x *textRunner) sendResolved(payload []byte, size int, resolved bool) error
 // isMariaDB tells by the version in its greeting what a server is.
 func isMariaDB(version string) bool { return strings.Contains(version, "MariaDB") }
 
-// planPrepare judges the text of a statement to prepare. filled is the second
+// planPrepare plans the text of a statement to prepare. filled is the second
 // text to prepare, nil for none.
 func (x *textRunner) planPrepare(sql []byte) (st *statement, filled []byte, err error) {
 	if parser.MayCall(sql) {

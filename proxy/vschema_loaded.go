@@ -9,7 +9,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// VSchema gives the vschema that statements go by now; nil when there is none.
+// VSchema returns the vschema that statements go by now; nil when there is none.
 func (s *Server) VSchema() *vschema.VSchema { return s.catalog.VSchema() }
 
 // SetVSchema makes statements that begin from now on go by another vschema, and

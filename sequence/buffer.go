@@ -81,7 +81,7 @@ func newSequence(name Name, set Settings, cfg Config) *Sequence {
 	return s
 }
 
-// Next gives n ids, 1 to [MaxN], as one contiguous block. Ids that are in memory are given at once, even if ctx has ended.
+// Next returns n ids, 1 to [MaxN], as one contiguous block. Ids that are in memory are given at once, even if ctx has ended.
 // When there are not enough, Next waits for a refill, which all callers share, until the deadline of ctx or for
 // Config.Timeout, whichever is nearer.
 //
@@ -100,7 +100,7 @@ func (s *Sequence) Next(ctx context.Context, n int64) (Range, error) {
 	return Range{seg.first + used - 1, 1}, nil
 }
 
-// nextMarked gives the id that is the used-th one of seg, at its mark or after, if seg has as many.
+// nextMarked returns the id that is the used-th one of seg, at its mark or after, if seg has as many.
 func (s *Sequence) nextMarked(ctx context.Context, seg *segment, used int64) (Range, error) {
 	if used > seg.size {
 		return s.wait(ctx, 1)

@@ -33,7 +33,7 @@ type foreignTable struct {
 }
 
 var (
-	// Leaf gives [max_id - step, max_id) after it has added the step to max_id (leaf-core, IDAllocMapper.java).
+	// Leaf returns [max_id - step, max_id) after it has added the step to max_id (leaf-core, IDAllocMapper.java).
 	leafTable = foreignTable{name: "Leaf", tag: "biz_tag", columns: "max_id, step, 1", set: "max_id = %d"}
 	// tinyid gives the ids above max_id up to max_id + step, those that have the remainder modulo delta, and swaps by
 	// version (tinyid-server, SegmentIdServiceImpl.java, TinyIdInfoDAOImpl.java; SegmentId.java).

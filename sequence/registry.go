@@ -132,7 +132,7 @@ func (r *Registry) Configure(cfg Config) {
 	}
 }
 
-// changed gives the configuration with what may change while a sequence is in use.
+// changed returns the configuration with what may change while a sequence is in use.
 func (c Config) changed(to Config) Config {
 	c.MinLifetime, c.MaxStep, c.PrefetchShare, c.Timeout = to.MinLifetime, to.MaxStep, to.PrefetchShare, to.Timeout
 	return c

@@ -84,7 +84,7 @@ func (s *Striped) deal(ctx context.Context, q Request, cache int64) error {
 	return nil
 }
 
-// prepare sees to it that a server has the table, and that it is the right one.
+// prepare ensures that a server has the table, and that it is the right one.
 func (s *Striped) prepare(ctx context.Context, server *stripeServer, q Request) error {
 	return server.act(ctx, func(ctx context.Context) error {
 		if err := server.create(ctx, s.layout, q); err != nil {

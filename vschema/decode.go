@@ -110,7 +110,7 @@ func (d *decoder) eachMember(n *node, normalize func(string) string, do func(m *
 	}
 }
 
-// snakeCase gives the protobuf field name of a key in lowerCamelCase, and a key in snake_case as it is.
+// snakeCase returns the protobuf field name of a key in lowerCamelCase, and a key in snake_case as it is.
 func snakeCase(key string) string {
 	var b strings.Builder
 	for _, r := range key {

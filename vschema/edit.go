@@ -45,7 +45,7 @@ type Param struct{ Name, Value string }
 // EditError is why an Edit cannot be made, in Vitess's words where it has any.
 type EditError struct{ Message string }
 
-// Error gives the message.
+// Error returns the message.
 func (e *EditError) Error() string { return e.Message }
 
 func editErrorf(format string, args ...any) error {

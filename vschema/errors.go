@@ -16,7 +16,7 @@ type Error struct {
 	Message string
 }
 
-// Error gives "file:line:column: path: message", without the parts that are not known.
+// Error returns "file:line:column: path: message", without the parts that are not known.
 func (e Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)
@@ -38,7 +38,7 @@ func (e Error) Error() string {
 // Errors is every error of one or more files.
 type Errors []Error
 
-// Error gives one error a line.
+// Error returns one error a line.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {

@@ -149,7 +149,7 @@ func (d *decoder) findGenerator(ref generatorRef, keyspace, name string) *Genera
 	return nil
 }
 
-// generatorsNamed gives the generators that an unqualified name may reach from another keyspace.
+// generatorsNamed returns the generators that an unqualified name may reach from another keyspace.
 func (d *decoder) generatorsNamed(name string) []*Generator {
 	var found []*Generator
 	for _, k := range sorted(d.keyspaces) {

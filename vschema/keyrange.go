@@ -49,7 +49,7 @@ func notHex(name, part string) error {
 	return fmt.Errorf("shard %q: %q is not hexadecimal, with two digits for each byte", name, part)
 }
 
-// String gives the range as a shard is named, "-" for all ids.
+// String returns the range as a shard is named, "-" for all ids.
 func (r KeyRange) String() string {
 	return hex.EncodeToString(r.Start) + "-" + hex.EncodeToString(r.End)
 }

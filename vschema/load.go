@@ -56,7 +56,7 @@ func (l Loader) Load(name string, data []byte) (*VSchema, error) {
 	return &VSchema{keyspaces: d.keyspaces, unserved: d.unserved}, nil
 }
 
-// syntaxErrors gives the error of parse as an Errors.
+// syntaxErrors returns the error of parse as an Errors.
 func syntaxErrors(name string, data []byte, err error) Errors {
 	d := newDecoder(name, data, nil)
 	if syntax := (*syntaxError)(nil); errors.As(err, &syntax) {

@@ -48,7 +48,7 @@ func (v Value) IsNull() bool { return v.kind == nullValue }
 // maxShown is how many bytes of a value an error shows.
 const maxShown = 64
 
-// String gives the value as an error shows it: NULL, a number, or the quoted beginning of a text.
+// String returns the value as an error shows it: NULL, a number, or the quoted beginning of a text.
 func (v Value) String() string {
 	switch v.kind {
 	case nullValue:

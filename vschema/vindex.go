@@ -38,7 +38,7 @@ type ValueError struct {
 	noShard bool
 }
 
-// Error gives the value and the reason.
+// Error returns the value and the reason.
 func (e *ValueError) Error() string { return e.Value.String() + " " + e.Reason }
 
 // Is finds ErrNoShard.
@@ -64,7 +64,7 @@ type ParamError struct {
 	Message string
 }
 
-// Error gives the param and the message.
+// Error returns the param and the message.
 func (e *ParamError) Error() string {
 	if e.Param == "" {
 		return e.Message

@@ -187,7 +187,7 @@ func shows(want *x509.Certificate) func(tls.ConnectionState) error {
 // maxAdminAnswer bounds an answer: whoever listens at the address may send what he likes.
 const maxAdminAnswer = 64 << 20
 
-// ask gives the body of an answer of 200; an error has the text of another one.
+// ask returns the body of an answer of 200; an error has the text of another one.
 func (c *adminClient) ask(ctx context.Context, method, page string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+page, nil)
 	if err != nil {

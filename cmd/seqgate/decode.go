@@ -15,7 +15,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// declaredGenerators gives the generators of a configuration's or a vschema's file, of which one may be given.
+// declaredGenerators returns the generators of a configuration's or a vschema's file, of which one may be given.
 func declaredGenerators(file, schema, layout string) (all []*vschema.Generator, err error) {
 	var v *vschema.VSchema
 	switch {

@@ -59,7 +59,7 @@ func askHealth(ctx context.Context, at config.Admin, page string) error {
 	return err
 }
 
-// healthAddresses gives the admin address of a configuration, an empty one for none, and the first one for clients. Other mistakes in
+// healthAddresses returns the admin address of a configuration, an empty one for none, and the first one for clients. Other mistakes in
 // it, and variables that only seqgate itself is given, do not matter.
 func healthAddresses(file string, getenv func(string) string) (at config.Admin, listen string, err error) {
 	if file == "" {

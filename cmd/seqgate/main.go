@@ -41,7 +41,7 @@ func exitCode(err error) int {
 	return 1
 }
 
-// untilSignal gives a context that ends with the first SIGINT or SIGTERM. The
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM. The
 // process's own handling is off before anybody can see that end, so that a
 // second signal ends the process at once and is never lost.
 func untilSignal() context.Context {

@@ -69,7 +69,7 @@ func (c *certificates) config() *tls.Config {
 	return config
 }
 
-// counts gives how often the files were read again.
+// counts returns how often the files were read again.
 func (c *certificates) counts() admin.Reloads {
 	if c == nil {
 		return admin.Reloads{}

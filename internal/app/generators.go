@@ -29,7 +29,7 @@ func warnOfEnds(v *vschema.VSchema, now time.Time, log *slog.Logger) {
 	}
 }
 
-// generator gives the generator of segments of that name; nil for a sequence.
+// generator returns the generator of segments of that name; nil for a sequence.
 func (s *stores) generator(name sequence.Name) *vschema.Generator {
 	v := s.vschema.config().VSchema
 	if v == nil {
@@ -45,7 +45,7 @@ func (s *stores) generator(name sequence.Name) *vschema.Generator {
 	return nil
 }
 
-// segments gives the store of a generator that takes segments of another system's counter.
+// segments returns the store of a generator that takes segments of another system's counter.
 func (s *stores) segments(g *vschema.Generator) (sequence.Store, error) {
 	p := g.Segments
 	k := s.keyspaces[g.Keyspace]

@@ -7,7 +7,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/generate"
 )
 
-// generatorStatuses gives what the admin address tells of the generators of type snowflake.
+// generatorStatuses returns what the admin address tells of the generators of type snowflake.
 func generatorStatuses(set *generate.Set) func() []admin.GeneratorStatus {
 	return func() (all []admin.GeneratorStatus) {
 		for _, st := range set.Statuses() {

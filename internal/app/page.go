@@ -26,7 +26,7 @@ func keepHistory(ctx context.Context, cfg config.Admin, server *proxy.Server, se
 	}
 }
 
-// sessionStatuses gives what the status page tells of clients.
+// sessionStatuses returns what the status page tells of clients.
 func sessionStatuses(server *proxy.Server) func(context.Context, int) ([]admin.Session, int, error) {
 	return func(ctx context.Context, most int) (all []admin.Session, total int, err error) {
 		sessions, total, err := server.Sessions(ctx, most)
@@ -37,7 +37,7 @@ func sessionStatuses(server *proxy.Server) func(context.Context, int) ([]admin.S
 	}
 }
 
-// adminServers gives where the shards are.
+// adminServers returns where the shards are.
 func adminServers(cfg *config.Config) (all []admin.Server) {
 	for _, k := range cfg.Keyspaces {
 		for _, s := range k.Shards {

@@ -43,7 +43,7 @@ func newKeyedSequences(cfg *config.Config, keyspaces map[string]*catalog.Keyspac
 		open: map[sequence.Name]*keyed.Sequence{}}
 }
 
-// get gives the sequence of that name.
+// get returns the sequence of that name.
 func (k *keyedSequences) get(name sequence.Name) (*keyed.Sequence, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -198,7 +198,7 @@ func peerError(err error) error {
 	return err
 }
 
-// pool gives the connections to another seqgate. They log in as the first of the users, who are the same in all seqgates,
+// pool returns the connections to another seqgate. They log in as the first of the users, who are the same in all seqgates,
 // or as the keyspace's own user. The caller gives the pool back.
 func (p *peers) pool(addr, keyspace string) (*peerPool, error) {
 	p.mu.Lock()

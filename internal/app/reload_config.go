@@ -39,7 +39,7 @@ func (f *reloadedConfig) config() *config.Config {
 	return f.cfg
 }
 
-// counts gives how often the configuration was read again.
+// counts returns how often the configuration was read again.
 func (f *reloadedConfig) counts() admin.Reloads {
 	return admin.Reloads{OK: f.loaded.Load(), Failed: f.failed.Load()}
 }
@@ -105,7 +105,7 @@ func (f *reloadedConfig) apply(cfg *config.Config) error {
 	return nil
 }
 
-// placesOf gives the places of errors alone. What is wrong there stands in the log, which fewer may read: a value in the
+// placesOf returns the places of errors alone. What is wrong there stands in the log, which fewer may read: a value in the
 // place of another may be a secret.
 func placesOf(err error) error {
 	var all vschema.Errors

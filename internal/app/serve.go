@@ -211,7 +211,7 @@ const adminTimeout = 5 * time.Second
 // stop that hangs is not.
 const handBackTimeout = 2 * time.Second
 
-// newLogger gives the log, whose level may change.
+// newLogger returns the log, whose level may change.
 func newLogger(cfg config.Log, level *slog.LevelVar, w io.Writer) *slog.Logger {
 	level.Set(cfg.Level)
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: durationsAsText}
@@ -371,7 +371,7 @@ func lameduck(period time.Duration, failed <-chan error) {
 	}
 }
 
-// SequenceConfig gives how sequences behave.
+// SequenceConfig returns how sequences behave.
 func SequenceConfig(cfg *config.Config, spans tracer, log *slog.Logger) sequence.Config {
 	return sequence.Config{
 		MinLifetime: cfg.Sequences.MinLifetime, MaxStep: cfg.Sequences.MaxStep,
@@ -380,7 +380,7 @@ func SequenceConfig(cfg *config.Config, spans tracer, log *slog.Logger) sequence
 	}
 }
 
-// decisionsAt gives the keyspace whose server keeps the decisions on XA transactions, nil without those.
+// decisionsAt returns the keyspace whose server keeps the decisions on XA transactions, nil without those.
 func decisionsAt(cfg *config.Config, keyspaces map[string]*catalog.Keyspace) *catalog.Keyspace {
 	if cfg.Transactions != config.TransactionsXA {
 		return nil
@@ -391,7 +391,7 @@ func decisionsAt(cfg *config.Config, keyspaces map[string]*catalog.Keyspace) *ca
 	return nil
 }
 
-// proxyUsers gives the users of the file; nil, and not an empty list, for none.
+// proxyUsers returns the users of the file; nil, and not an empty list, for none.
 func proxyUsers(users []config.User) []proxy.User {
 	var list []proxy.User
 	for _, u := range users {

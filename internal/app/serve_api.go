@@ -19,7 +19,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/idapi"
 )
 
-// apiServer gives ids over HTTP. The zero value, of a configuration without, gives none.
+// apiServer returns ids over HTTP. The zero value, of a configuration without, gives none.
 type apiServer struct {
 	handler *idapi.Handler
 	http    *http.Server
@@ -82,7 +82,7 @@ func (a *apiServer) setTokens(tokens []idapi.Token) {
 	}
 }
 
-// counts gives what was answered.
+// counts returns what was answered.
 func (a *apiServer) counts() []idapi.Count {
 	if a.handler == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/health"
 )
 
-// healthServers gives the servers that serve asks whether they answer: each shard's, by seqgate's own account. Each has a
+// healthServers returns the servers that serve asks whether they answer: each shard's, by seqgate's own account. Each has a
 // connection for that: a server is not down because all those that ask for tables wait for a lock.
 func healthServers(cfg *config.Config) (all []health.Server, err error) {
 	for _, k := range cfg.Keyspaces {

@@ -26,7 +26,7 @@ type stores struct {
 	opened []func() error // close what striped sequences opened
 }
 
-// open gives the settings of a sequence. It does not connect yet.
+// open returns the settings of a sequence. It does not connect yet.
 func (s *stores) open(name sequence.Name) (sequence.Settings, error) {
 	k, ok := s.keyspaces[name.Keyspace]
 	if !ok {

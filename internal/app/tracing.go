@@ -25,7 +25,7 @@ var openExporter func(ctx context.Context, ratio float64, log *slog.Logger) (t t
 // exportTimeout bounds the export of the last spans at the end.
 const exportTimeout = 2 * time.Second
 
-// openTracing gives what spans are told to; nil for nobody.
+// openTracing returns what spans are told to; nil for nobody.
 func openTracing(ctx context.Context, cfg config.Tracing, log *slog.Logger) (t tracer, end func(), err error) {
 	if cfg.Ratio == 0 {
 		return nil, func() {}, nil

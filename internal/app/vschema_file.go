@@ -43,10 +43,10 @@ func newVSchemaFile(cfg *config.Config, log *slog.Logger) *VSchemaFile {
 	return f
 }
 
-// config gives the configuration with the vschema that is in force.
+// config returns the configuration with the vschema that is in force.
 func (f *VSchemaFile) config() *config.Config { return f.current.Load() }
 
-// counts gives how often the file was read again.
+// counts returns how often the file was read again.
 func (f *VSchemaFile) counts() admin.Reloads {
 	return admin.Reloads{OK: f.loaded.Load(), Failed: f.failed.Load()}
 }

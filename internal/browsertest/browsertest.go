@@ -144,7 +144,7 @@ func (p *Page) Goto(url string) {
 	p.Do(chromedp.Navigate(url))
 }
 
-// Number gives the number that an expression of JavaScript is.
+// Number returns the number that an expression of JavaScript is.
 func (p *Page) Number(expression string) float64 {
 	p.tb.Helper()
 	n, err := chromedp.Run(p.ctx, chromedp.Evaluate[float64](expression))
@@ -200,7 +200,7 @@ func (p *Page) Shown(selector string) (n int) {
 	return n
 }
 
-// Picture gives what is to be seen of the page, as PNG.
+// Picture returns what is to be seen of the page, as PNG.
 func (p *Page) Picture() []byte {
 	p.tb.Helper()
 	picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())

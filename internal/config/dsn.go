@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// dsnText gives a DSN as text where it is a mapping that says where it is: dsn_env or dsn_file. So a file with DSNs that
+// dsnText returns a DSN as text where it is a mapping that says where it is: dsn_env or dsn_file. So a file with DSNs that
 // anybody may read, such as one in a repository, needs no password. Everything else is given back as it is.
 func (r *reader) dsnText(v value) (value, bool) {
 	if !v.isMapping() {

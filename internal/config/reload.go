@@ -45,7 +45,7 @@ func (g Given) Reload(now Given) (inForce Given, reloaded, needRestart []string)
 	return inForce, reloaded, needRestart
 }
 
-// given gives what each key was given, as YAML, and behind it the hashes of the files that it names.
+// given returns what each key was given, as YAML, and behind it the hashes of the files that it names.
 func (r *reader) given() Given {
 	given := make(Given, len(r.set))
 	for key, v := range r.set {

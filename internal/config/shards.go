@@ -77,7 +77,7 @@ func (r *reader) layOut(k *Keyspace, declared *vschema.Keyspace, given givenShar
 	slices.SortFunc(k.Shards, func(a, b Shard) int { return order(a.Name) - order(b.Name) })
 }
 
-// unjoin gives the errors that errors.Join has joined.
+// unjoin returns the errors that errors.Join has joined.
 func unjoin(err error) []error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) {

@@ -150,7 +150,7 @@ func (r *reader) keyspace(name string, v value) Keyspace {
 	return k
 }
 
-// shards gives the shards whose DSNs are right, and the names of all.
+// shards returns the shards whose DSNs are right, and the names of all.
 func (r *reader) shards(v value) (shards []Shard, names []string) {
 	r.eachKey(v, func(key, v value) {
 		name := key.written()

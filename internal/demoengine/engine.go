@@ -120,7 +120,7 @@ func addUsers(e *sqle.Engine) {
 	}
 }
 
-// defineVariables gives the engine InnoDB's lock wait timeout (its own one is global and always 1), insert_id,
+// defineVariables returns the engine InnoDB's lock wait timeout (its own one is global and always 1), insert_id,
 // and a version comment that says to a client's greeting what it is.
 func defineVariables() {
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{

@@ -12,7 +12,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// DatePrefix gives what the ids of a Redis counter begin with.
+// DatePrefix returns what the ids of a Redis counter begin with.
 func DatePrefix(p *vschema.SegmentParams) seqredis.Prefix {
 	layout := map[string]string{"day": seqredis.Day, "hour": seqredis.Hour}[p.TimePrefix]
 	return seqredis.Prefix{Layout: layout, Digits: int(p.Digits)}

@@ -23,7 +23,7 @@ type openLeaser func(cfg config.WorkerStore) (leaser func(generate.WorkerIDs) (w
 // LeaserKinds are the stores of worker ids that this build has beside the table, by their names in the configuration.
 var LeaserKinds = map[string]openLeaser{}
 
-// Open gives what makes ids without a sequence; end ends the connections of its worker ids, after its Close.
+// Open returns what makes ids without a sequence; end ends the connections of its worker ids, after its Close.
 func Open(cfg *config.Config, log *slog.Logger) (set *generate.Set, end func() error, err error) {
 	lease := leaseConfig(cfg.WorkerIDs)
 	lease.Address, lease.Logger = cfg.Advertise, log

@@ -59,7 +59,7 @@ type TableName struct {
 	Keyspace, Table string
 }
 
-// String gives keyspace.table on one line, whatever the names hold: no control character reaches a terminal.
+// String returns keyspace.table on one line, whatever the names hold: no control character reaches a terminal.
 func (n TableName) String() string { return printable(n.Keyspace + "." + n.Table) }
 
 func printable(text string) string {
@@ -119,7 +119,7 @@ func vschemaBindings(cfg *config.Config, all map[TableName][]filled) {
 	}
 }
 
-// sequenceOf gives the sequence whose ids a column is filled with. Those of a Redis counter are its guard's too.
+// sequenceOf returns the sequence whose ids a column is filled with. Those of a Redis counter are its guard's too.
 func sequenceOf(a *vschema.AutoIncrement) TableName {
 	if a.Generator != nil && a.Generator.Segments != nil {
 		return TableName{a.Generator.Segments.GuardKeyspace, a.Generator.Segments.GuardTable}

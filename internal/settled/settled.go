@@ -12,7 +12,7 @@ import (
 // transactions, they would end with the connection.
 const OwnTransactions = "SET autocommit = 1, completion_type = 'NO_CHAIN'"
 
-// Connector gives connections on which a statement has run after all that their data source name asks for. The driver sends
+// Connector returns connections on which a statement has run after all that their data source name asks for. The driver sends
 // that in one SET, in any order, and whoever writes autocommit or AUTOCOMMIT or @@SESSION.autocommit means the same variable:
 // what must hold is set behind it.
 type Connector struct {

@@ -59,7 +59,7 @@ func (h *History) Check() []Violation {
 	return vs
 }
 
-// answers judges how calls ended.
+// answers checks how calls ended.
 func (h *History) answers() (vs []Violation) {
 	for _, c := range h.Calls {
 		switch {

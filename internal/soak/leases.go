@@ -39,7 +39,7 @@ type LeaseEvent struct {
 	Text string     `json:",omitempty"` // of Fail: the error
 }
 
-// LeaseChecker judges what processes tell. It is safe for concurrent use. It keeps a bit for each id and some 100 bytes for
+// LeaseChecker checks what processes tell. It is safe for concurrent use. It keeps a bit for each id and some 100 bytes for
 // each tick of a worker id.
 type LeaseChecker struct {
 	layout snowflake.Layout

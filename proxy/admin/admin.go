@@ -47,7 +47,7 @@ type Config struct {
 	Health   func() []health.Status                                      // of those servers
 }
 
-// New gives the handler of the admin address.
+// New returns the handler of the admin address.
 //
 //	GET /           the status page, with more at /sessions, /statements and /vschema (docs/operating.md)
 //	GET /livez      200 as long as the process answers

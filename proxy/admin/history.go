@@ -118,7 +118,7 @@ func (h *History) pushSequences(rates map[sequence.Name]float64, sequences []seq
 	}
 }
 
-// now gives the rates since the sample before the latest: over ten to twenty seconds, and less at the beginning.
+// now returns the rates since the sample before the latest: over ten to twenty seconds, and less at the beginning.
 func (h *History) now() rates {
 	present := count(time.Now(), h.traffic(), h.sequences())
 	h.mu.Lock()
@@ -193,7 +193,7 @@ type rates struct {
 	sequences            map[sequence.Name]float64
 }
 
-// since gives the rates between two times. A counter that fell began anew.
+// since returns the rates between two times. A counter that fell began anew.
 func (c counts) since(then counts) rates {
 	seconds := c.at.Sub(then.at).Seconds()
 	per := func(now, then int64) float64 {
@@ -238,7 +238,7 @@ func (r *ring) push(v float32) {
 	r.n++
 }
 
-// points gives them, the oldest first.
+// points returns them, the oldest first.
 func (r *ring) points() points {
 	if r.n <= historyPoints {
 		return append(points(nil), r.values[:r.n]...)

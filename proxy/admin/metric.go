@@ -37,12 +37,12 @@ func histogram(name, help string, labels ...string) *metric {
 // sink takes the values of one scrape.
 type sink chan<- prometheus.Metric
 
-// put gives the present value of a counter or gauge.
+// put returns the present value of a counter or gauge.
 func (s sink) put(m *metric, value float64, labels ...string) {
 	s <- prometheus.MustNewConstMetric(m.desc, m.value, value, told(labels)...)
 }
 
-// putAll gives the present state of a histogram.
+// putAll returns the present state of a histogram.
 func (s sink) putAll(m *metric, h buckets.Snapshot, labels ...string) {
 	upTo := make(map[float64]uint64, len(buckets.Bounds))
 	var n uint64
@@ -53,7 +53,7 @@ func (s sink) putAll(m *metric, h buckets.Snapshot, labels ...string) {
 	s <- prometheus.MustNewConstHistogram(m.desc, uint64(h.Count()), h.Sum.Seconds(), upTo, told(labels)...)
 }
 
-// told gives labels as Prometheus takes them: it panics at what is not UTF-8, and a scrape must not end the process.
+// told returns labels as Prometheus takes them: it panics at what is not UTF-8, and a scrape must not end the process.
 func told(labels []string) []string {
 	for i, label := range labels {
 		labels[i] = strings.ToValidUTF8(label, "\ufffd")

@@ -18,7 +18,7 @@ func metricsHandler(cfg Config) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
-// collector gives seqgate's own metrics.
+// collector returns seqgate's own metrics.
 type collector struct {
 	cfg   Config
 	named names

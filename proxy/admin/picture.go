@@ -201,7 +201,7 @@ func join(names []string) (text string) {
 	return text
 }
 
-// filledBy gives the column of a table that is filled, and from what.
+// filledBy returns the column of a table that is filled, and from what.
 func filledBy(t *vschema.Table) (column string, from sourceName) {
 	a := t.AutoIncrement
 	switch {

@@ -11,7 +11,7 @@ type segmentBar struct {
 	Middle          float64 // where the boxes meet
 }
 
-// newSegmentBar gives the bar of segments in memory, of which the latest was of so many ids.
+// newSegmentBar returns the bar of segments in memory, of which the latest was of so many ids.
 func newSegmentBar(current, next, step int64) segmentBar {
 	const half = barWidth / 2
 	whole := max(step, current, next)

@@ -90,7 +90,7 @@ func (e *ConnectError) Unwrap() error { return e.Err }
 // utf8mb4 is the id of a collation that every server has.
 const utf8mb4 = 45
 
-// Known gives what the server announced, connecting once with seqgate's own
+// Known returns what the server announced, connecting once with seqgate's own
 // account when nothing is known yet: one caller asks, for as long as ctx goes on, and
 // the others wait for it, each until its wait ends. So a server that hangs has one
 // connection of these, and none that breaks off since a client has left, for which
@@ -211,7 +211,7 @@ func (o *Opening) logIn(ctx context.Context, b *Backend, login Login) (ok []byte
 	return handshake.Authenticate(o, r.Plugin, o.Greeting.Salt, login.Password, o.channel())
 }
 
-// response gives the answer to a greeting, without its proof.
+// response returns the answer to a greeting, without its proof.
 func (login Login) response(g handshake.Greeting) handshake.Response {
 	const (
 		always  = handshake.Protocol41 | handshake.SecureConnection | handshake.PluginAuth

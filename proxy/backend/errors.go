@@ -26,7 +26,7 @@ var ErrMalformedAnswer = &mysql.MyError{Code: mysql.ER_MALFORMED_PACKET, State: 
 // packet can be put there without being taken for a row.
 var ErrAnswerBegun = errors.New("the server went away in the middle of an answer")
 
-// textRow gives the first columns of a row of the text protocol; nil when it has
+// textRow returns the first columns of a row of the text protocol; nil when it has
 // fewer.
 func textRow(b []byte, columns int) []string {
 	row := make([]string, 0, columns)

@@ -104,7 +104,7 @@ func (o *Opening) channel() handshake.Channel {
 	return handshake.Plain
 }
 
-// TLSFor gives the configuration to encrypt a connection with, nil for none: by
+// TLSFor returns the configuration to encrypt a connection with, nil for none: by
 // the backend's mode, by what the server offers, and by whether the client's own
 // connection is encrypted. Error: *ConnectError when the server lacks what is
 // required.
@@ -121,7 +121,7 @@ func (b *Backend) TLSFor(g handshake.Greeting, clientEncrypted bool) (*tls.Confi
 	return &tls.Config{InsecureSkipVerify: true}, nil // these modes ask for encryption, not for identity
 }
 
-// Established gives the connection for what follows its login, which ended with an
+// Established returns the connection for what follows its login, which ended with an
 // OK packet of this payload.
 func (o *Opening) Established(ok []byte) (*Conn, error) {
 	c := &Conn{Conn: o.Conn.Conn, OK: ok, Greeting: o.Greeting}

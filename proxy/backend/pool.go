@@ -41,7 +41,7 @@ type Pool struct {
 	resets    sync.WaitGroup // goroutines of Put
 }
 
-// Get gives a connection with this login: a kept one, else a new one. Errors
+// Get returns a connection with this login: a kept one, else a new one. Errors
 // are those of [Backend.Dial].
 func (p *Pool) Get(ctx context.Context, login Login) (*Conn, error) {
 	key := login.key()
@@ -222,7 +222,7 @@ func (l Login) key() string {
 	return fmt.Sprintf("%q %q %q %d %d %q %t", l.User, l.Password, l.Database, l.Capabilities, l.Charset, l.attributes(), l.Encrypted)
 }
 
-// attributes gives the connection attributes in order of their names.
+// attributes returns the connection attributes in order of their names.
 func (l Login) attributes() string {
 	pairs := handshake.ParseAttributes(l.Attributes)
 	var b []byte

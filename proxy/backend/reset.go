@@ -88,7 +88,7 @@ func (c *Conn) afterReset() []resetCommand {
 	return nil
 }
 
-// names gives the client's character set and its collation as MySQL calls them: the
+// names returns the client's character set and its collation as MySQL calls them: the
 // only way to set, as a login does, the collation that results are told to have.
 // A name that is not known is refused, and the connection is closed.
 func (l Login) names() (charset, collation string) {

@@ -69,7 +69,7 @@ type Host interface {
 	BeginCall() (end func(rows uint64, code uint16, err error))
 }
 
-// Connected sees to it that there is a connection to the server.
+// Connected ensures that there is a connection to the server.
 func (c *Session) Connected() error {
 	if !c.Lost {
 		return nil
@@ -77,7 +77,7 @@ func (c *Session) Connected() error {
 	return c.Host.Reconnect()
 }
 
-// Status gives the flags of an answer that no server made.
+// Status returns the flags of an answer that no server made.
 func (c *Session) Status() uint16 { return c.Answer.Status & wire.LastingStatus }
 
 func (c *Session) Has(capability uint32) bool { return c.Capabilities&uint64(capability) != 0 }

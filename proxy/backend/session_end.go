@@ -119,7 +119,7 @@ func (c *Session) CutThread(id uint32) {
 	_ = c.Wire.Close() // the session is told by that
 }
 
-// Thread gives the session's connection, and may be called by another session; its id is 0 when there is none. One that has
+// Thread returns the session's connection, and may be called by another session; its id is 0 when there is none. One that has
 // ended has none: its connection may be another session's by then.
 func (c *Session) Thread() Thread {
 	c.Ends.Mu.Lock()
@@ -151,7 +151,7 @@ func (c *Session) HasLost(id uint32) bool {
 	return now == 0 || now == id && c.Ends.BackEnded.Load() || c.IsOver()
 }
 
-// socketConn gives the connection underneath TLS and the like.
+// socketConn returns the connection underneath TLS and the like.
 func socketConn(c net.Conn) net.Conn {
 	for {
 		outer, ok := c.(interface{ NetConn() net.Conn })
@@ -162,7 +162,7 @@ func socketConn(c net.Conn) net.Conn {
 	}
 }
 
-// SocketOf gives the socket that a connection's bytes go through in the end, nil
+// SocketOf returns the socket that a connection's bytes go through in the end, nil
 // when there is none to be seen.
 func SocketOf(c net.Conn) syscall.RawConn {
 	sc, ok := socketConn(c).(syscall.Conn)

@@ -81,7 +81,7 @@ func (c *Session) NoAttributes() string {
 	return ""
 }
 
-// TextBegin gives where the SQL text begins in the payload of a COM_QUERY: after
+// TextBegin returns where the SQL text begins in the payload of a COM_QUERY: after
 // the query attributes, where client and server have agreed on those ("COM_QUERY"
 // page of the MySQL manual). It is 0 when they are malformed or cut.
 func (c *Session) TextBegin(payload []byte) int {

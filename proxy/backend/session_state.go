@@ -126,7 +126,7 @@ func (c *Session) ForgetIDSettings() {
 	c.State.IDs, c.State.EnvironmentKnown = IDSettings{Unknown: true}, false
 }
 
-// Readable gives the mode in which a text reads. It asks for it where that is not
+// Readable returns the mode in which a text reads. It asks for it where that is not
 // the same in all.
 func (c *Session) Readable(sql []byte) (parser.Mode, error) {
 	if !c.State.EnvironmentKnown && parser.Plain(sql) {

@@ -75,7 +75,7 @@ func (e *Entry) bound(table string, column *Column, name sequence.Name) *Binding
 	return b
 }
 
-// declaration gives what the vschema says of a table, nil when it has no
+// declaration returns what the vschema says of a table, nil when it has no
 // sequence: the vschema does not name it, or its database is no keyspace.
 func declaration(v *vschema.VSchema, k *Keyspace, schema, table string) *vschema.Table {
 	if !strings.EqualFold(schema, k.Database) {

@@ -50,7 +50,7 @@ const (
 	ExplicitAdvance ExplicitPolicy = "advance"
 )
 
-// Mode gives how values are judged on this table. On a table whose engine cannot
+// Mode returns how values are judged on this table. On a table whose engine cannot
 // undo a statement, STRICT_TRANS_TABLES is strict for the first row only: there
 // no text is taken to be an error ("Strict SQL Mode" in the MySQL manual).
 func (b *Binding) Mode(m parser.Mode) parser.Mode {
@@ -72,7 +72,7 @@ func (b *Binding) Judge(slot parser.Slot, strict bool) parser.Slot {
 	return slot
 }
 
-// Clip gives a row's own id as its column stores it, where that is no error.
+// Clip returns a row's own id as its column stores it, where that is no error.
 func (b *Binding) Clip(id int64) int64 {
 	switch {
 	case !b.whole:

@@ -113,7 +113,7 @@ func (c *Cache) ExpirePlans() {
 	}
 }
 
-// columnType gives the type of a column of a sharded keyspace's table, from the first of its shards that tells (it is the
+// columnType returns the type of a column of a sharded keyspace's table, from the first of its shards that tells (it is the
 // route.ColumnTypes of the planner). Plans are made from it until Forget.
 func (c *Cache) columnType(keyspace, table, column string) (typ string, known bool) {
 	for _, shard := range c.latestAsked(c.keyspaces[keyspace].Shards, table) {
@@ -131,7 +131,7 @@ func (c *Cache) columnType(keyspace, table, column string) (typ string, known bo
 	return "", known
 }
 
-// latestAsked gives shards in the order in which they told of a table, the latest
+// latestAsked returns shards in the order in which they told of a table, the latest
 // first: one that does not answer is asked last.
 func (c *Cache) latestAsked(shards []*Keyspace, table string) []*Keyspace {
 	c.mu.RLock()
@@ -147,7 +147,7 @@ func (c *Cache) latestAsked(shards []*Keyspace, table string) []*Keyspace {
 	return shards
 }
 
-// Owner gives the keyspace that a database belongs to: the session's own, or
+// Owner returns the keyspace that a database belongs to: the session's own, or
 // another one on the same server, by whichever address. The servers are asked
 // only where a database of that name is configured under another address.
 func (c *Cache) Owner(ctx context.Context, k *Keyspace, schema string) (*Keyspace, error) {
@@ -195,7 +195,7 @@ func (c *Cache) Fresh(k *Keyspace, schema, table string) (*Entry, bool) {
 	return e, fresh
 }
 
-// Lookup gives what the server says of a table and of the one beside it.
+// Lookup returns what the server says of a table and of the one beside it.
 func (c *Cache) Lookup(ctx context.Context, k *Keyspace, schema, table string) (*Entry, error) {
 	return c.Find(ctx, k, schema, table, false)
 }
@@ -226,7 +226,7 @@ func (c *Cache) Find(ctx context.Context, k *Keyspace, schema, table string, sur
 	}
 }
 
-// kept gives what is known, and whether it may be used. What is stale is asked for again in the background.
+// kept returns what is known, and whether it may be used. What is stale is asked for again in the background.
 func (c *Cache) kept(k *Keyspace, key catalogKey, sure bool) (epoch uint64, e *Entry, fresh bool) {
 	c.mu.RLock()
 	e, epoch = c.entries[key], c.epoch

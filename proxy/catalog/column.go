@@ -115,7 +115,7 @@ func (c *Column) HoldsText(text string) bool {
 	return err == nil && c.Holds(math.MaxInt64, n)
 }
 
-// integerBits gives how many bits an integer column has, 0 for another.
+// integerBits returns how many bits an integer column has, 0 for another.
 func (c *Column) integerBits() int {
 	name, _, _ := strings.Cut(strings.Fields(strings.ToLower(c.Type) + " ")[0], "(")
 	return map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}[name]

@@ -150,7 +150,7 @@ func (t *Table) equal(other *Table) bool {
 		slices.Equal(t.Columns, other.Columns) && (t.Exists || len(t.Columns) == 0)
 }
 
-// showColumns gives the names of a table's columns, which both servers read of one table. It is an error that the table
+// showColumns returns the names of a table's columns, which both servers read of one table. It is an error that the table
 // is not there.
 func showColumns(ctx context.Context, db *sql.DB, schema, table string) (found Table, err error) {
 	rows, err := db.QueryContext(ctx, "SHOW COLUMNS FROM "+Quote(schema)+"."+Quote(table))

@@ -69,7 +69,7 @@ func (e *Entry) countsByItself() bool {
 	return false
 }
 
-// Binding gives how the ids of a table are made, nil when it has no sequence.
+// Binding returns how the ids of a table are made, nil when it has no sequence.
 func (c *Cache) Binding(ctx context.Context, k *Keyspace, schema, table string) (*Binding, error) {
 	k, err := c.Owner(ctx, k, schema)
 	if err != nil {

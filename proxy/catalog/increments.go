@@ -24,7 +24,7 @@ type knownIncrement struct {
 	asked time.Time
 }
 
-// of gives the distance on a keyspace's server, at most a second old.
+// of returns the distance on a keyspace's server, at most a second old.
 func (i *increments) of(ctx context.Context, k *Keyspace) (int64, error) {
 	i.mu.Lock()
 	known, ok := i.known[k]

@@ -22,7 +22,7 @@ const (
 	keyBinary
 )
 
-// newKeyColumn judges a column by its type.
+// newKeyColumn checks a column by its type.
 func newKeyColumn(c *Column) (keyColumn, error) {
 	if c.IsInteger() {
 		return keyColumn{c.Name, keyInteger}, nil
@@ -36,7 +36,7 @@ func newKeyColumn(c *Column) (keyColumn, error) {
 	return keyColumn{}, fmt.Errorf("the key column '%s' is a %s; use an integer, CHAR, VARCHAR, BINARY or VARBINARY column", c.Name, c.Type)
 }
 
-// Bytes gives the key that a value of the column stands for, false when it is
+// Bytes returns the key that a value of the column stands for, false when it is
 // not known what the server makes of it. Values that are stored as equal ones
 // must give equal keys, however they are written. In strict mode, which the
 // caller sees to, no value is stored cut off or otherwise changed.

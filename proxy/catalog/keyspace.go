@@ -36,7 +36,7 @@ func Sharded(layout *vschema.Shards, shards []*Keyspace) *Keyspace {
 	return &whole
 }
 
-// EachShard gives the shards of the keyspace: itself, when it is no sharded one.
+// EachShard returns the shards of the keyspace: itself, when it is no sharded one.
 func (k *Keyspace) EachShard() []*Keyspace {
 	if k.Shards == nil {
 		return []*Keyspace{k}
@@ -56,7 +56,7 @@ func (k *Keyspace) String() string {
 // Own is the account of the keyspace's DSN, with which listed users without one of their own run their statements.
 func (k *Keyspace) Own() Account { return Account{k.Backend.User, k.Backend.Password} }
 
-// Logged gives the attributes by which the log names a keyspace and its server. A sharded keyspace as a whole has several
+// Logged returns the attributes by which the log names a keyspace and its server. A sharded keyspace as a whole has several
 // servers, and nil none.
 func (k *Keyspace) Logged() []any {
 	switch {

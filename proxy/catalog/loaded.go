@@ -32,7 +32,7 @@ func (c *Cache) loadVSchema(v *vschema.VSchema) *Loaded {
 // vschemaHolder holds what statements go by from now on.
 type vschemaHolder struct{ atomic.Pointer[Loaded] }
 
-// vschema gives the vschema of now; nil when there is none.
+// vschema returns the vschema of now; nil when there is none.
 func (h *vschemaHolder) vschema() *vschema.VSchema { return h.Load().VSchema }
 
 // Misfits tells why the keyspace cannot be what the vschema declares it to be, "" when

@@ -34,7 +34,7 @@ func (c *Cache) bindMerge(ctx context.Context, e *Entry, k *Keyspace, schema, ta
 	return err
 }
 
-// membersOf gives all that may be a member of the MERGE table with this definition.
+// membersOf returns all that may be a member of the MERGE table with this definition.
 func membersOf(definition, schema string) []TableName {
 	var members []TableName
 	unquote := func(s string) string { return strings.ReplaceAll(s, "``", "`") }

@@ -40,7 +40,7 @@ func (c *Cache) sameServer(ctx context.Context, a, b *Keyspace) (bool, error) {
 	return one == other, err
 }
 
-// of gives the server of a keyspace, asked once in identityFresh.
+// of returns the server of a keyspace, asked once in identityFresh.
 func (i *identities) of(ctx context.Context, k *Keyspace) (string, error) {
 	i.mu.Lock()
 	known := i.known[k.Backend.Addr]

@@ -138,7 +138,7 @@ func (c *Cache) SequenceName(keyspace, table string) sequence.Name {
 	return name
 }
 
-// FilledFrom gives a table that is filled from a sequence, "" when there is none.
+// FilledFrom returns a table that is filled from a sequence, "" when there is none.
 func (c *Cache) FilledFrom(ctx context.Context, k *Keyspace, schema, name string) (string, error) {
 	type candidate struct {
 		keyspace      *Keyspace
@@ -176,7 +176,7 @@ func (c *Cache) FilledFrom(ctx context.Context, k *Keyspace, schema, name string
 	return "", nil
 }
 
-// tablesFilledFrom gives the tables of a keyspace that the vschema fills from what has this name, in whichever database it is.
+// tablesFilledFrom returns the tables of a keyspace that the vschema fills from what has this name, in whichever database it is.
 func tablesFilledFrom(v *vschema.VSchema, k *Keyspace, name string) (tables []*vschema.Table) {
 	if v == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 // what the statement says, where the two may differ. Where it is not certain what a
 // column stores, the value is refused (MySQL manual, "Data Types").
 
-// TypeName gives the column's type without its length and attributes, and its arguments.
+// TypeName returns the column's type without its length and attributes, and its arguments.
 func (c *Column) TypeName() (name, arguments string) {
 	name, arguments, _ = strings.Cut(strings.ToLower(c.Type), "(")
 	arguments, _, _ = strings.Cut(arguments, ")")
@@ -26,7 +26,7 @@ func (c *Column) TypeName() (name, arguments string) {
 	return name, arguments
 }
 
-// Stored gives what the column stores of a value, as its vindex takes it; false where
+// Stored returns what the column stores of a value, as its vindex takes it; false where
 // that is not certain. The value is none that the server has to compute.
 func (c *Column) Stored(v *parser.Cell) (vschema.Value, bool) {
 	name, arguments := c.TypeName()
@@ -70,7 +70,7 @@ var (
 	plainTenth = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]*))?$`)
 )
 
-// integerOf gives a whole number.
+// integerOf returns a whole number.
 func integerOf(v *parser.Cell) (vschema.Value, bool) {
 	if v.Kind == parser.CellUnsigned {
 		return vschema.Uint(v.Number), true
@@ -78,7 +78,7 @@ func integerOf(v *parser.Cell) (vschema.Value, bool) {
 	return vschema.Int(int64(v.Number)), v.Kind == parser.CellSigned
 }
 
-// written gives the characters of a string or of a number.
+// written returns the characters of a string or of a number.
 func written(v *parser.Cell) ([]byte, bool) {
 	switch v.Kind {
 	case parser.CellSigned:
@@ -91,19 +91,19 @@ func written(v *parser.Cell) ([]byte, bool) {
 	return nil, false
 }
 
-// inForm gives a value whose characters are in the one form that is stored as it is.
+// inForm returns a value whose characters are in the one form that is stored as it is.
 func inForm(v *parser.Cell, form *regexp.Regexp) (vschema.Value, bool) {
 	text, ok := written(v)
 	return vschema.Text(text), ok && form.Match(text)
 }
 
-// storedDate gives a date in the form in which it is read again.
+// storedDate returns a date in the form in which it is read again.
 func storedDate(v *parser.Cell, layout string) (vschema.Value, bool) {
 	_, err := time.Parse(layout, string(v.Text))
 	return vschema.Text(v.Text), v.Kind == parser.CellString && err == nil && len(v.Text) == len(layout)
 }
 
-// storedDecimal gives a number with as many digits behind its point as the column has.
+// storedDecimal returns a number with as many digits behind its point as the column has.
 func storedDecimal(v *parser.Cell, arguments string) (vschema.Value, bool) {
 	text, ok := written(v)
 	parts := plainTenth.FindSubmatch(text)
@@ -121,7 +121,7 @@ func storedDecimal(v *parser.Cell, arguments string) (vschema.Value, bool) {
 	return vschema.Text(fmt.Appendf(nil, "%s%s.%s%s", parts[1], parts[2], parts[3], strings.Repeat("0", scale-len(parts[3])))), true
 }
 
-// storedText gives what a column of characters stores: CHAR no spaces at the end, and
+// storedText returns what a column of characters stores: CHAR no spaces at the end, and
 // VARCHAR none beyond its length.
 func (c *Column) storedText(v *parser.Cell) (vschema.Value, bool) {
 	length, limited := c.MaxCharacters()

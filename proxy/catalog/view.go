@@ -59,7 +59,7 @@ var errReplaced = errors.New("it was replaced between two questions")
 // qualifiedName is how both servers write a table in VIEW_DEFINITION.
 var qualifiedName = regexp.MustCompile("`((?:[^`]|``)+)`\\.`((?:[^`]|``)+)`")
 
-// tablesOf gives all that may be a table in a view's definition.
+// tablesOf returns all that may be a table in a view's definition.
 func tablesOf(definition string) []TableName {
 	seen := make(map[TableName]bool)
 	var tables []TableName

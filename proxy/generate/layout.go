@@ -12,7 +12,7 @@ import (
 // defaultUnit is that of a layout of bits.
 const defaultUnit = time.Millisecond
 
-// Layout gives the layout of a generator of type snowflake, and the zone of its ids. What is wrong with its params is a
+// Layout returns the layout of a generator of type snowflake, and the zone of its ids. What is wrong with its params is a
 // [*vschema.ParamError] of [Check]; this returns the first.
 func Layout(g *vschema.Generator) (l snowflake.Layout, zone int64, err error) {
 	l, zone, faults := layout(g)
@@ -100,7 +100,7 @@ func PresetNames() []string {
 	return names
 }
 
-// MaxID gives the largest id of a layout.
+// MaxID returns the largest id of a layout.
 func MaxID(l snowflake.Layout) int64 {
 	bits := 0
 	for _, f := range l.Fields {
@@ -109,7 +109,7 @@ func MaxID(l snowflake.Layout) int64 {
 	return 1<<bits - 1
 }
 
-// LongestRun gives how many ids that follow each other a layout can promise: 1 where its lowest bits are not the sequence.
+// LongestRun returns how many ids that follow each other a layout can promise: 1 where its lowest bits are not the sequence.
 func LongestRun(l snowflake.Layout) int64 {
 	lowest := ""
 	for _, f := range l.Fields {
@@ -123,7 +123,7 @@ func LongestRun(l snowflake.Layout) int64 {
 	return 1 << l.Bits(snowflake.Sequence)
 }
 
-// Describe gives a layout in a few words, as "41 bits of 1ms since 2026-01-01, 10 worker, 12 sequence".
+// Describe returns a layout in a few words, as "41 bits of 1ms since 2026-01-01, 10 worker, 12 sequence".
 func Describe(l snowflake.Layout) string {
 	var parts []string
 	for _, f := range l.Fields {

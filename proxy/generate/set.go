@@ -121,7 +121,7 @@ func (s *Set) workersOf(g *vschema.Generator) *Workers {
 	return s.cfg.Workers
 }
 
-// hold gives the holder of worker ids, which begins to lease one if it is new. The caller holds mu.
+// hold returns the holder of worker ids, which begins to lease one if it is new. The caller holds mu.
 func (s *Set) hold(f *Snowflake, zone int64) (*worker.Holder, error) {
 	h := holderOf(f.Declared, f.workers, f.Layout, zone)
 	for _, other := range s.holders {
@@ -215,7 +215,7 @@ func (s *Set) all() []holder {
 	return slices.Clone(s.holders)
 }
 
-// Next gives n ids that follow each other. Its errors are those of [worker.Holder.Next], and one that matches
+// Next returns n ids that follow each other. Its errors are those of [worker.Holder.Next], and one that matches
 // [sequence.ErrInvalidCount] for more than Longest.
 func (f *Snowflake) Next(ctx context.Context, n int64) (sequence.Range, error) {
 	if n > f.Longest {

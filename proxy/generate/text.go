@@ -26,7 +26,7 @@ const (
 	Binary                 // 16 bytes, or 12
 )
 
-// FormFor gives the form in which a column of this type, as information_schema has it, holds the ids of a generator. The
+// FormFor returns the form in which a column of this type, as information_schema has it, holds the ids of a generator. The
 // error says which columns do.
 func FormFor(t vschema.GeneratorType, columnType string) (Form, error) {
 	name, rest, _ := strings.Cut(strings.ToLower(strings.TrimSpace(columnType)), "(")
@@ -48,7 +48,7 @@ func FormFor(t vschema.GeneratorType, columnType string) (Form, error) {
 	return 0, fmt.Errorf("a %s holds no %s: make it %s", columnType, t, kinds)
 }
 
-// Size gives the length of each id of a generator in a form.
+// Size returns the length of each id of a generator in a form.
 func (f Form) Size(t vschema.GeneratorType) int {
 	size := 16
 	if t == vschema.ObjectID {

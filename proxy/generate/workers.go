@@ -14,7 +14,7 @@ import (
 type Workers struct {
 	// From says to people where: "worker_id 7", "table main.seqgate_workers".
 	From string
-	// Leaser gives worker ids of a set, of which no two processes have the same at a time.
+	// Leaser returns worker ids of a set, of which no two processes have the same at a time.
 	Leaser func(WorkerIDs) (worker.Leaser, error)
 	// Lease says how they are leased. Of its Generator MaxBorrow is the vschema's.
 	Lease worker.Config
@@ -22,7 +22,7 @@ type Workers struct {
 	static *int64 // see StaticWorkers
 }
 
-// StaticWorkers gives one worker id that somebody has given to this process alone. dir is the folder in which a file for
+// StaticWorkers returns one worker id that somebody has given to this process alone. dir is the folder in which a file for
 // each set keeps the time that was reserved (see [worker.Static]); "": none.
 func StaticWorkers(id int64, dir string, lease worker.Config) *Workers {
 	lease.Lease = worker.StaticLease

@@ -19,7 +19,7 @@ type Refused struct{ Packet []byte }
 
 func (r *Refused) Error() string { return r.MySQL().Error() }
 
-// MySQL gives the error that the packet tells of. Before a client has told what
+// MySQL returns the error that the packet tells of. Before a client has told what
 // it understands, the packet has no SQLSTATE.
 func (r *Refused) MySQL() *mysql.MyError {
 	if len(r.Packet) < 3 {
@@ -80,7 +80,7 @@ func Authenticate(c PacketConn, plugin string, salt []byte, password string, ove
 	return nil, errRounds
 }
 
-// OKStatus gives the status flags of a login's OK packet, without the one that says
+// OKStatus returns the status flags of a login's OK packet, without the one that says
 // that news of the session follow in that packet.
 func OKStatus(ok []byte) uint16 {
 	const atStatus = 3 // behind two numbers that are 0

@@ -40,7 +40,7 @@ func ParseChangeUser(b []byte, flags uint64) (ChangeUser, error) {
 	return u, nil
 }
 
-// Rewrite gives the payload that u was read from, with another database.
+// Rewrite returns the payload that u was read from, with another database.
 func (u *ChangeUser) Rewrite(payload []byte, database string) []byte {
 	if database == u.Database || u.databaseEnd == u.database {
 		return payload

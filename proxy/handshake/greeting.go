@@ -59,7 +59,7 @@ func ParseGreeting(b []byte) (Greeting, error) {
 	return g, nil
 }
 
-// splitGreeting gives what stands behind the version.
+// splitGreeting returns what stands behind the version.
 func splitGreeting(b []byte) (g Greeting, tail []byte, err error) {
 	end := bytes.IndexByte(b, 0)
 	if end < 1 || b[0] != 10 || len(b) < end+1+atRest+saltSize-8 {

@@ -29,7 +29,7 @@ const (
 	requestKeySHA256  = 1 // and in sha256_password
 )
 
-// NewSalt gives 20 random bytes that proofs begin with. None of them is a NUL or
+// NewSalt returns 20 random bytes that proofs begin with. None of them is a NUL or
 // a '$', which end it for some clients and servers.
 func NewSalt() []byte {
 	salt := make([]byte, saltSize)
@@ -83,7 +83,7 @@ func Verify(plugin string, salt, proof []byte, password string) bool {
 	return subtle.ConstantTimeCompare(proof, want) == 1
 }
 
-// Encrypt gives a password as it is sent with the server's public key: that of its
+// Encrypt returns a password as it is sent with the server's public key: that of its
 // AuthMoreData packet, in PEM.
 func Encrypt(password string, salt, key []byte) ([]byte, error) {
 	block, _ := pem.Decode(key)
@@ -101,7 +101,7 @@ func Encrypt(password string, salt, key []byte) ([]byte, error) {
 	return mysql.EncryptPassword(password, salt, rsaKey)
 }
 
-// Decrypt gives the password that a client encrypted with a public key.
+// Decrypt returns the password that a client encrypted with a public key.
 func Decrypt(b, salt []byte, key *rsa.PrivateKey) (string, error) {
 	plain, err := rsa.DecryptOAEP(sha1.New(), nil, key, b, nil)
 	if err != nil {
@@ -128,7 +128,7 @@ func SendsPassword(plugin string) bool {
 var ErrInsecureServer = mysql.NewError(mysql.ER_ACCESS_DENIED_ERROR,
 	"the client's password would go to the server without TLS; set tls.backend to required for seqgate, or connect to it without TLS")
 
-// Clear gives the password of a packet that has it as it is, with a NUL behind.
+// Clear returns the password of a packet that has it as it is, with a NUL behind.
 func Clear(b []byte) string {
 	if n := len(b); n > 0 && b[n-1] == 0 {
 		b = b[:n-1]
@@ -142,7 +142,7 @@ func RequestsKey(plugin string, b []byte) bool {
 	return len(b) == 1 && b[0] == keyRequest(plugin)
 }
 
-// KeyRequest gives the packet that asks for the server's public key.
+// KeyRequest returns the packet that asks for the server's public key.
 func KeyRequest(plugin string) []byte { return []byte{keyRequest(plugin)} }
 
 func keyRequest(plugin string) byte {
@@ -165,7 +165,7 @@ func ParseSwitch(b []byte) (plugin string, salt []byte, err error) {
 	return plugin, salt, nil
 }
 
-// SwitchRequest gives the payload that asks a client for another plugin's proof.
+// SwitchRequest returns the payload that asks a client for another plugin's proof.
 func SwitchRequest(plugin string, salt []byte) []byte {
 	b := append([]byte{Switch}, plugin...)
 	return append(append(append(b, 0), salt...), 0)

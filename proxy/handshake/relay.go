@@ -122,7 +122,7 @@ func (r *Relay) answer(asked []byte) error {
 	return r.tell(p)
 }
 
-// convert gives the client's packet with its password in the form in which the
+// convert returns the client's packet with its password in the form in which the
 // server awaits it.
 func (r *Relay) convert(p Packet) (Packet, error) {
 	switch {

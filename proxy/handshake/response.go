@@ -41,7 +41,7 @@ func IsSSLRequest(b []byte) bool {
 	return len(b) == responseHead && uint64(binary.LittleEndian.Uint32(b))&SSL != 0
 }
 
-// SSLRequest gives the payload that announces TLS for a response.
+// SSLRequest returns the payload that announces TLS for a response.
 func SSLRequest(response []byte) []byte { return append([]byte(nil), response[:responseHead]...) }
 
 // ParseResponse reads the payload of a handshake response. On an error the
@@ -84,7 +84,7 @@ func ParseResponse(b []byte) (Response, error) {
 	return r, nil
 }
 
-// Rewrite gives the payload that r was read from, with other capability flags and
+// Rewrite returns the payload that r was read from, with other capability flags and
 // another database. What the flags leave out at the end is left out.
 func (r *Response) Rewrite(payload []byte, flags uint64, database string) []byte {
 	b := append([]byte(nil), payload...)

@@ -57,7 +57,7 @@ type Checker struct {
 	all []Status // of servers, in their order
 }
 
-// New gives a Checker, which tells nothing of the servers until Run asks them. A change of a server's state is logged.
+// New returns a Checker, which tells nothing of the servers until Run asks them. A change of a server's state is logged.
 func New(servers []Server, log *slog.Logger) *Checker {
 	c := &Checker{servers: servers, log: log, interval: Interval, timeout: Timeout, again: Again, all: make([]Status, len(servers))}
 	for i, s := range servers {
@@ -66,7 +66,7 @@ func New(servers []Server, log *slog.Logger) *Checker {
 	return c
 }
 
-// Statuses gives how the servers stand, in the order of New. It is safe for concurrent use.
+// Statuses returns how the servers stand, in the order of New. It is safe for concurrent use.
 func (c *Checker) Statuses() []Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()

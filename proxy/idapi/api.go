@@ -29,7 +29,7 @@ type Source interface {
 	// FindIDs finds a sequence or a generator among those whose full names may allows. The error matches
 	// [proxy.ErrUnknownIDs], [proxy.ErrDeniedIDs] or [proxy.ErrAmbiguousIDs], or tells why it cannot be known.
 	FindIDs(ctx context.Context, name string, may func(string) bool) (*proxy.IDs, error)
-	// AllIDs gives those that are known without asking a server.
+	// AllIDs returns those that are known without asking a server.
 	AllIDs() []*proxy.IDs
 	// Ready is false once new clients are to go elsewhere: those that come are answered.
 	Ready() bool

@@ -43,7 +43,7 @@ func (c *counters) add(who *client, status int, ids int64) {
 	c.all[key] = tally{t.requests + 1, t.ids + ids}
 }
 
-// Counts gives what was answered since the start, by token and status.
+// Counts returns what was answered since the start, by token and status.
 func (h *Handler) Counts() []Count {
 	h.counts.mu.Lock()
 	defer h.counts.mu.Unlock()

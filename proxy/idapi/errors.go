@@ -43,7 +43,7 @@ func badRequest(format string, args ...any) fault {
 	return fault{status: http.StatusBadRequest, code: "bad_request", errno: errWrongArgument, text: fmt.Sprintf(format, args...)}
 }
 
-// faultOf gives what is answered for err. The text is the one that a MySQL client is told.
+// faultOf returns what is answered for err. The text is the one that a MySQL client is told.
 func faultOf(err error) fault {
 	var f fault
 	if errors.As(err, &f) {

@@ -28,7 +28,7 @@ func (h *Handler) snowflake(w http.ResponseWriter, q *http.Request, c *client) e
 	return h.leaf(w, q, c, h.only(isSnowflake), isSnowflake)
 }
 
-// only gives what has a property, if no other has it; nil if not.
+// only returns what has a property, if no other has it; nil if not.
 func (h *Handler) only(has func(*proxy.IDs) bool) (only *proxy.IDs) {
 	for _, ids := range h.source.AllIDs() {
 		switch {

@@ -58,7 +58,7 @@ func (c *client) may(name string) bool {
 	return false
 }
 
-// identify gives who asks; nil for nobody. How long it takes does not depend on how much of a token is right.
+// identify returns who asks; nil for nobody. How long it takes does not depend on how much of a token is right.
 func (h *Handler) identify(q *http.Request) *client {
 	secret, given := credentials(q)
 	hash := sha256.Sum256([]byte(secret))
@@ -76,7 +76,7 @@ func (h *Handler) identify(q *http.Request) *client {
 	return found
 }
 
-// credentials gives the token of a request: as RFC 6750 has it, or as the password of HTTP's basic authentication, for
+// credentials returns the token of a request: as RFC 6750 has it, or as the password of HTTP's basic authentication, for
 // clients that know only that. given is true whenever there is anything of the kind: then nobody is anonymous.
 func credentials(q *http.Request) (secret string, given bool) {
 	header := q.Header.Get("Authorization")

@@ -23,7 +23,7 @@ func newCombined(from *ordered, f *format, k *keys) *combined {
 	return c
 }
 
-// next gives the next group.
+// next returns the next group.
 func (c *combined) next() (*row, error) {
 	if c.pending == nil {
 		w, err := c.from.next()
@@ -82,7 +82,7 @@ func (c *combined) add(w *row) error {
 	return nil
 }
 
-// finish gives the group.
+// finish returns the group.
 func (c *combined) finish() (*row, error) {
 	if c.group.packet != nil {
 		return &c.group, nil // of one row

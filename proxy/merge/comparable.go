@@ -36,7 +36,7 @@ func (f *format) appendComparable(dst []byte, k *sortKey, text []byte) ([]byte, 
 	return dst, false
 }
 
-// integer gives a number of the binary protocol so that unsigned comparison is its order.
+// integer returns a number of the binary protocol so that unsigned comparison is its order.
 func (c column) integer(text []byte) (n uint64, ok bool) {
 	switch len(text) {
 	case 1:
@@ -87,7 +87,7 @@ func appendDecimal(dst, text []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// splitDecimal gives the digits before the point, without leading zeros, and those
+// splitDecimal returns the digits before the point, without leading zeros, and those
 // behind it, without trailing ones.
 func splitDecimal(text []byte) (whole, fraction []byte, ok bool) {
 	point := len(text)
@@ -160,7 +160,7 @@ const (
 	microDay    = 24 * 3600 * microSecond
 )
 
-// time gives a TIME in microseconds.
+// time returns a TIME in microseconds.
 func (f *format) time(text []byte) (int64, bool) {
 	if !f.binary {
 		return readTime(text)

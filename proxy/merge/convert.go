@@ -8,7 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// newFormat gives the format of the first source, and the sources so that all have it.
+// newFormat returns the format of the first source, and the sources so that all have it.
 // Servers may differ in the type of a column: MySQL's YEAR() is a YEAR or an INT, as a
 // temporary table is used or not, and the shards need not have the same tables.
 func newFormat(c Config, sources []Source) (*format, []Source, error) {
@@ -64,7 +64,7 @@ func (f *format) sameAs(g *format) (bool, error) {
 	return same, nil
 }
 
-// converted gives the rows of a source in another format: whole numbers of another
+// converted returns the rows of a source in another format: whole numbers of another
 // width, in the binary protocol.
 type converted struct {
 	source   Source
@@ -97,7 +97,7 @@ func (c *converted) Next() ([]byte, error) {
 	return c.out, nil
 }
 
-// convert gives a whole number in the width of another type.
+// convert returns a whole number in the width of another type.
 func (c column) convert(text []byte, to column) ([]byte, error) {
 	n, ok := c.integer(text)
 	if !ok {

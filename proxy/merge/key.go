@@ -61,7 +61,7 @@ func newKeys(s *parser.Scatter, f *format) (*keys, error) {
 	return k, nil
 }
 
-// asked gives the keys that are compared by their number already.
+// asked returns the keys that are compared by their number already.
 func asked(s *parser.Scatter) (numbers []int) {
 	for i, key := range append(append([]parser.SortKey(nil), s.Order...), s.Sort...) {
 		if key.Number {
@@ -86,7 +86,7 @@ func (f *format) isExtremeOnly(key parser.SortKey, settled sortKey) bool {
 	return key.Text && (f.columns[settled.column].isEnum() || settled.kind == kindFloat && !f.binary)
 }
 
-// index gives the index of a column that may be counted from the end.
+// index returns the index of a column that may be counted from the end.
 func (f *format) index(i int) (int, error) {
 	if i < 0 {
 		i += len(f.columns)

@@ -7,7 +7,7 @@ import (
 	"github.com/seqgate/seqgate/parser"
 )
 
-// Source gives the rows of one shard. Next returns the payload of the next row's
+// Source returns the rows of one shard. Next returns the payload of the next row's
 // packet, valid until the next call, and io.EOF behind the last row.
 type Source interface {
 	Next() (row []byte, err error)
@@ -65,7 +65,7 @@ type Rows struct {
 	out     []byte
 }
 
-// stage gives rows that are valid until the next call.
+// stage returns rows that are valid until the next call.
 type stage interface {
 	next() (*row, error)
 }
@@ -123,7 +123,7 @@ func (r *Rows) Next() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// cut gives the row without its hidden columns.
+// cut returns the row without its hidden columns.
 func (r *Rows) cut(w *row) ([]byte, error) {
 	if r.visible == len(r.format.columns) && w.packet != nil {
 		return w.packet, nil
@@ -135,7 +135,7 @@ func (r *Rows) cut(w *row) ([]byte, error) {
 	return r.out, nil
 }
 
-// concatenation gives the rows of one source after the other.
+// concatenation returns the rows of one source after the other.
 type concatenation struct {
 	sources []Source
 	row     row

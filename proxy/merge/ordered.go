@@ -33,7 +33,7 @@ func newOrdered(f *format, keys []sortKey, sources []Source, s *parser.Scatter) 
 	return &ordered{format: f, keys: keys, sources: sources, combine: s.Combine, unique: s.Unique}
 }
 
-// next gives the least row.
+// next returns the least row.
 func (o *ordered) next() (*row, error) {
 	switch {
 	case !o.begun:
@@ -52,7 +52,7 @@ func (o *ordered) next() (*row, error) {
 	return &o.heads[0].row, nil
 }
 
-// key gives the values of the row that next gave.
+// key returns the values of the row that next gave.
 func (o *ordered) key() *values { return &o.heads[0].key }
 
 // begin reads the first row of each source.

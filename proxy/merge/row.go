@@ -99,7 +99,7 @@ func (f *format) splitBinary(w *row) bool {
 	return len(p) == 0
 }
 
-// width gives the length of the binary value that p begins with, and of the part of it
+// width returns the length of the binary value that p begins with, and of the part of it
 // that only says how long it is.
 func (c column) width(p []byte) (n, prefix int, ok bool) {
 	switch c.typ {

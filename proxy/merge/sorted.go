@@ -27,7 +27,7 @@ type sorted struct {
 	row   row
 }
 
-// kept gives how many rows are enough for a LIMIT, 0 for all.
+// kept returns how many rows are enough for a LIMIT, 0 for all.
 func kept(offset, count uint64) int {
 	const many = 1 << 30
 	if n := offset + count; n >= offset && n < many {

@@ -9,7 +9,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// Slot judges a parameter in the place of an id as MySQL judges a value for an
+// Slot checks a parameter in the place of an id as MySQL judges a value for an
 // AUTO_INCREMENT column. ignore says that the statement has IGNORE.
 func Slot(p *wire.Param, m parser.Mode, ignore bool) parser.Slot {
 	if p.Null || byte(p.Type) == mysql.MYSQL_TYPE_NULL {

@@ -11,7 +11,7 @@ import (
 	"github.com/seqgate/seqgate/vschema"
 )
 
-// VindexValue gives the parameter as a vindex maps it. Its error is for the client.
+// VindexValue returns the parameter as a vindex maps it. Its error is for the client.
 func VindexValue(p *wire.Param, m parser.Mode) (vschema.Value, error) {
 	if p.Null || byte(p.Type) == mysql.MYSQL_TYPE_NULL {
 		return vschema.Null(), nil
@@ -41,7 +41,7 @@ func VindexValue(p *wire.Param, m parser.Mode) (vschema.Value, error) {
 	return vschema.Text(text), nil
 }
 
-// floatValue gives a number as MySQL writes it: a whole one by its digits.
+// floatValue returns a number as MySQL writes it: a whole one by its digits.
 func floatValue(f float64) vschema.Value {
 	const exact = 1 << 53
 	if n := int64(f); f > -exact && f < exact && float64(n) == f {

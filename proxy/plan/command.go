@@ -93,7 +93,7 @@ func (p *Planner) commandDatabase(c *CommandPlan) error {
 	return err
 }
 
-// SQL gives what the client's session runs on the server in place of the command, "" for nothing. CREATE SEQUENCE may begin higher:
+// SQL returns what the client's session runs on the server in place of the command, "" for nothing. CREATE SEQUENCE may begin higher:
 // ids that are in use are looked for when it runs.
 func (c *CommandPlan) SQL() string {
 	switch {
@@ -105,15 +105,15 @@ func (c *CommandPlan) SQL() string {
 	return c.Text
 }
 
-// Sequence gives the database and the name of the n-th sequence that the command names.
+// Sequence returns the database and the name of the n-th sequence that the command names.
 func (c *CommandPlan) Sequence(n int) catalog.TableName {
 	return catalog.TableName{Schema: cmp.Or(c.Tables[n].Schema, c.Database), Table: c.Tables[n].Name}
 }
 
-// written gives the name of the n-th sequence as SQL has it.
+// written returns the name of the n-th sequence as SQL has it.
 func (c *CommandPlan) written(n int) string { return string(c.Mode.AppendTable(nil, c.Tables[n])) }
 
-// showSequences gives the query of SHOW SEQUENCES: the client sees those that it may see.
+// showSequences returns the query of SHOW SEQUENCES: the client sees those that it may see.
 func (c *CommandPlan) showSequences() string {
 	schema := cmp.Or(c.Schema, c.Database)
 	alias := catalog.Quote("Sequences_in_" + schema)

@@ -23,7 +23,7 @@ const (
 	ReadsRowCount                        // as the statement before has left it
 )
 
-// EffectOf judges a statement by its first keywords and, where those leave it
+// EffectOf returns what a statement may do, by its first keywords and, where those leave it
 // open, by words in its text. What it does not know may do anything.
 func EffectOf(kind parser.Kind, sql []byte) Effect {
 	switch kind {

@@ -49,7 +49,7 @@ type Fill struct {
 	Step            int64   // by how much each id is above the one before; 0 for 1
 }
 
-// ID gives the n-th id that was taken, from 0.
+// ID returns the n-th id that was taken, from 0.
 func (p *Fill) ID(n int) int64 {
 	if p.IDs != nil {
 		return p.IDs[n]
@@ -80,7 +80,7 @@ func (p *Fill) Tells() bool {
 	return p.Highest > 0 && p.Binding.OnExplicit != catalog.ExplicitIgnore && p.Binding.Key.Name == ""
 }
 
-// NewFill judges an INSERT by the slots of its rows, which it corrects by
+// NewFill checks an INSERT by the slots of its rows, which it corrects by
 // the column's type. Without slots all rows leave the id out.
 func NewFill(stmt *parser.InsertStmt, b *catalog.Binding, slots []parser.Slot, m parser.Mode) (Fill, error) {
 	p := Fill{Binding: b, Rows: stmt.Rows, Wrap: !stmt.UsesLastInsertID && b.Form == 0, ReadsLastID: stmt.UsesLastInsertID,
@@ -108,7 +108,7 @@ func NewFill(stmt *parser.InsertStmt, b *catalog.Binding, slots []parser.Slot, m
 	return p, nil
 }
 
-// ToldExplicit gives the last row's own id as a server tells it.
+// ToldExplicit returns the last row's own id as a server tells it.
 func (p *Fill) ToldExplicit() uint64 { return uint64(p.Binding.Clip(p.Explicit)) }
 
 // NoteExplicit takes in what the next row says of its own id.
@@ -171,10 +171,10 @@ func (p *Fill) NoteForced() {
 	p.Lowest, p.Highest = min(p.Lowest, p.First), max(p.Highest, last)
 }
 
-// Stride gives by how much each id is above the one before.
+// Stride returns by how much each id is above the one before.
 func (p *Fill) Stride() int64 { return max(p.Step, 1) }
 
-// Span gives how many ids the open rows take, with those between.
+// Span returns how many ids the open rows take, with those between.
 func (p *Fill) Span() int64 { return (p.Open-1)*p.Stride() + 1 }
 
 // AppendsID reports whether the id of a row that was there can be learned although the
@@ -194,7 +194,7 @@ func (v *IDVariables) Has(row int) bool {
 	return found
 }
 
-// Index gives where the client's parameter of this index stands.
+// Index returns where the client's parameter of this index stands.
 func (v *IDVariables) Index(i int) int {
 	if v == nil {
 		return i

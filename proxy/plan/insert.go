@@ -112,7 +112,7 @@ func (p *Planner) values(in *Insert, sql []byte, b *catalog.Binding, prepared bo
 	return nil
 }
 
-// KindOf gives what becomes of a statement whose ids are judged, and what it may do then in place of e.
+// KindOf returns what becomes of a statement whose ids are judged, and what it may do then in place of e.
 func (p *Planner) KindOf(f *Fill, e Effect) (Kind, Effect) {
 	switch {
 	case f.Rewrites() || f.Params > 0:

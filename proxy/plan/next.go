@@ -169,7 +169,7 @@ func refuseCall(fault string, name sequence.Name) error {
 	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf("seqgate does not yet support %s (sequence '%s'); %s", fault, name, instead))
 }
 
-// alone gives the plan of a SELECT of one call alone.
+// alone returns the plan of a SELECT of one call alone.
 func (c *Calls) alone() NextValues {
 	call := &c.Stmt.Calls[0]
 	n := NextValues{Name: c.Names[0], Count: 1, Call: call.Kind, Label: c.Stmt.Label, Value: call.Value, Next: call.Next}

@@ -22,7 +22,7 @@ var oneServerStatements = map[string]string{
 	"CREATE TEMPORARY": "make it in an unsharded keyspace, which has one server, and INSERT ... SELECT into it",
 }
 
-// oneServerAdvice gives what such a statement is, and what to do instead; no advice for others.
+// oneServerAdvice returns what such a statement is, and what to do instead; no advice for others.
 func (p *Place) oneServerAdvice(kind parser.Kind, sql []byte) (what, advice string) {
 	switch kind {
 	case parser.Call:

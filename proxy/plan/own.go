@@ -10,7 +10,7 @@ import (
 // last, in any order.
 type EachOwn func(first, last int64, yield func(id int64))
 
-// OwnOf gives the own ids of rows that were judged.
+// OwnOf returns the own ids of rows that were judged.
 func OwnOf(slots []parser.Slot) EachOwn {
 	return func(first, last int64, yield func(int64)) {
 		for _, slot := range slots {
@@ -26,10 +26,10 @@ func OwnOf(slots []parser.Slot) EachOwn {
 // may not write to the table can make the sequence lose as many by one statement.
 const OwnReach = 10_000
 
-// OwnReach gives how many ids the statement may leave out.
+// OwnReach returns how many ids the statement may leave out.
 func (p *Fill) OwnReach() int64 { return max(p.Reach, OwnReach+int64(p.Rows)) }
 
-// ClearOf gives the first id, from one on, of n that follow each other and none of
+// ClearOf returns the first id, from one on, of n that follow each other and none of
 // which is the statement's own: above all of those, if they are near and one of them
 // stands before an open row. Which ones a query gives is not known: see TakesAmong.
 func (p *Fill) ClearOf(first, n int64) int64 {

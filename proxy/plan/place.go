@@ -27,7 +27,7 @@ func (p *Place) LocksWithTables() error {
 	return p.Unsupported("GET_LOCK() and its like beside tables", "take the lock by a SELECT of its own")
 }
 
-// Shards gives those of the current keyspace.
+// Shards returns those of the current keyspace.
 func (p *Place) Shards() []*catalog.Keyspace { return p.Keyspace.EachShard() }
 
 // Sharded reports whether the current keyspace is.
@@ -76,7 +76,7 @@ func (p *Place) Stays(sql []byte, m parser.Mode) bool {
 	return true
 }
 
-// FirstServer gives the shard that is the first to be asked where a statement goes by such a plan.
+// FirstServer returns the shard that is the first to be asked where a statement goes by such a plan.
 func (p *Place) FirstServer(of *route.Plan) *catalog.Keyspace {
 	if of.Keyspace == "" {
 		return p.Shards()[0]
@@ -84,7 +84,7 @@ func (p *Place) FirstServer(of *route.Plan) *catalog.Keyspace {
 	return p.Keyspaces[of.Keyspace].EachShard()[0]
 }
 
-// DatabaseAt gives what a keyspace's name stands for in a statement to a shard.
+// DatabaseAt returns what a keyspace's name stands for in a statement to a shard.
 func (p *Place) DatabaseAt(k *catalog.Keyspace) func(keyspace string) string {
 	return func(keyspace string) string {
 		if keyspace == k.Name {

@@ -128,7 +128,7 @@ func isMissing(err error) bool {
 	return errors.As(err, &missing)
 }
 
-// reading gives the mode in which a text reads: the settings need not be known where it is the same in all.
+// reading returns the mode in which a text reads: the settings need not be known where it is the same in all.
 func (p *Planner) reading(sql []byte) (parser.Mode, error) {
 	if !p.Session.EnvironmentKnown && parser.Plain(sql) {
 		return parser.Mode{MariaDB: p.Session.MariaDB}, nil
@@ -196,7 +196,7 @@ func (p *Planner) Binding(schema, table string) (*catalog.Binding, error) {
 // IsOpen reports whether a row of the INSERT in Stmt gets an id.
 func (p *Planner) IsOpen(row int) bool { return len(p.Slots) == 0 || p.Slots[row].State == parser.Open }
 
-// Schema gives the database of the table in Stmt.
+// Schema returns the database of the table in Stmt.
 func (p *Planner) Schema() string {
 	if p.Stmt.Schema != "" {
 		return p.Stmt.Schema

@@ -64,7 +64,7 @@ func (p *Planner) Prepare(form string, sql []byte, hasNamed bool, read func([]by
 	return d, err
 }
 
-// Source gives the text that an expression stands for. exact says that the server reads the same bytes from a literal.
+// Source returns the text that an expression stands for. exact says that the server reads the same bytes from a literal.
 func (e Expression) Source(m parser.Mode) (text []byte, exact bool, err error) {
 	switch e.Charset {
 	case "utf8mb4", "utf8mb3", "utf8":

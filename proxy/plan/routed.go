@@ -68,7 +68,7 @@ type Router struct {
 type ShardTables interface {
 	// DeclaredSequence finds the keyspace of a sequence of the vschema.
 	DeclaredSequence(k *catalog.Keyspace, schema, table string) (keyspace string, ok bool)
-	// Fresh gives what a server says of a table. It reports false where the server has to be asked.
+	// Fresh returns what a server says of a table. It reports false where the server has to be asked.
 	Fresh(k *catalog.Keyspace, schema, table string) (*catalog.Entry, bool)
 }
 

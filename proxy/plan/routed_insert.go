@@ -46,7 +46,7 @@ func (r *Router) planInsert(p *Routed) error {
 	return nil
 }
 
-// ownerOf gives the keyspace of a table, nil for one of the servers' own.
+// ownerOf returns the keyspace of a table, nil for one of the servers' own.
 func (r *Router) ownerOf(schema, table string) (*catalog.Keyspace, error) {
 	name, err := r.Loaded.Planner.Owner(parser.Table{Schema: schema, Name: table}, r.KeyspaceName())
 	if err == nil {
@@ -94,7 +94,7 @@ func (r *Router) planInsertSharded(p *Routed, k *catalog.Keyspace) error {
 // INSERT and REPLACE into tables of unsharded keyspaces: their server gets the text with its own names of databases. A name that
 // stands for a table of another keyspace must not reach it, where it may be that of some other table.
 
-// unshardedText gives the text of the statement for the server of the keyspace that it writes to. stays is false when it takes
+// unshardedText returns the text of the statement for the server of the keyspace that it writes to. stays is false when it takes
 // its rows from a query on another keyspace, which the planner's statement has read then.
 func (r *Router) unshardedText(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
 	stmt := &r.Planner.Stmt
@@ -130,7 +130,7 @@ func (r *Router) namesKeyspace(text []byte, k *catalog.Keyspace) bool {
 // isDatabaseOf reports whether a name means the same on a keyspace's server as in front of it.
 func isDatabaseOf(k *catalog.Keyspace, name string) bool { return name == k.Name && name == k.Database }
 
-// namesResolved gives the text with the names in its queries replaced for the server; nil when the rows come from elsewhere.
+// namesResolved returns the text with the names in its queries replaced for the server; nil when the rows come from elsewhere.
 func (r *Router) namesResolved(k *catalog.Keyspace, sql []byte, m parser.Mode) (text []byte, stays bool, err error) {
 	stmt := &r.Planner.Stmt
 	var queries []parser.Span

@@ -125,7 +125,7 @@ func usesSession(sql []byte, m parser.Mode) (found parser.SessionStmt, uses bool
 	return found, len(found.Calls) > 0 || found.Uses&others != 0
 }
 
-// callsAt gives where a statement runs that asks for values of sequences and has no tables; nil for any other.
+// callsAt returns where a statement runs that asks for values of sequences and has no tables; nil for any other.
 func (r *Router) callsAt(sql []byte, m parser.Mode) *catalog.Keyspace {
 	calls := parser.FindCalls(sql, m).Calls
 	if len(calls) == 0 || parser.FindSession(sql, m).Uses&parser.ReadsTables != 0 {

@@ -77,7 +77,7 @@ func (r *Router) planDefinition(p *Routed, verb parser.CommandVerb) (done bool, 
 	return true, nil
 }
 
-// sequenceKeyspace gives the unsharded keyspace, or else the shard, that a statement about a sequence goes to: of one that is
+// sequenceKeyspace returns the unsharded keyspace, or else the shard, that a statement about a sequence goes to: of one that is
 // not found the current keyspace's, whose server says so.
 func (r *Router) sequenceKeyspace(t parser.Table) *catalog.Keyspace {
 	if k := r.Keyspaces[t.Schema]; k != nil {

@@ -69,7 +69,7 @@ func (r *Router) planUses(p *Routed, kind parser.Kind) (done bool, err error) {
 	return err != nil, err
 }
 
-// sessionText gives a text with what the session's functions give in their places.
+// sessionText returns a text with what the session's functions give in their places.
 func (r *Router) sessionText(sql []byte, found *parser.SessionStmt) ([]byte, error) {
 	switch {
 	case len(found.Calls) == 0:

@@ -83,7 +83,7 @@ func (c *CommandPlan) planCreate() error {
 	return nil
 }
 
-// CreateText gives the statement that makes a sequence, with its row or, for the server to judge, without.
+// CreateText returns the statement that makes a sequence, with its row or, for the server to judge, without.
 func (c *CommandPlan) CreateText(row bool) string {
 	exists, where := "", " FROM DUAL WHERE FALSE"
 	if c.IfExists {
@@ -111,7 +111,7 @@ func (n *NewSequence) StartAbove(free int64) error {
 	return nil
 }
 
-// CacheOf gives the cache of a table: one that keeps nothing reserves single ids.
+// CacheOf returns the cache of a table: one that keeps nothing reserves single ids.
 func CacheOf(o parser.Setting) int64 {
 	if !o.Given {
 		return sequence.DefaultCache
@@ -268,7 +268,7 @@ func (p *Planner) alterSequence(c *CommandPlan) (ours bool, err error) {
 	return err == nil, err
 }
 
-// comment gives the option that stores what a sequence starts with. The rest of the comment stays.
+// comment returns the option that stores what a sequence starts with. The rest of the comment stays.
 func comment(t *catalog.SequenceTable) (option string, err error) {
 	text := t.Options.In(t.Comment)
 	for _, c := range []byte(text) {
@@ -279,5 +279,5 @@ func comment(t *catalog.SequenceTable) (option string, err error) {
 	return " COMMENT = '" + strings.ReplaceAll(text, "'", "''") + "'", nil
 }
 
-// AlterText gives the ALTER TABLE of an ALTER SEQUENCE, with an option or, for the server to judge, without.
+// AlterText returns the ALTER TABLE of an ALTER SEQUENCE, with an option or, for the server to judge, without.
 func (c *CommandPlan) AlterText(option string) string { return "ALTER TABLE " + c.written(0) + option }

@@ -125,7 +125,7 @@ func (in *ShardedInsert) plan() error {
 	return in.place()
 }
 
-// refuse gives the error for a statement that cannot be read: the server's own where
+// refuse returns the error for a statement that cannot be read: the server's own where
 // it would refuse it too.
 func (in *ShardedInsert) refuse(err error) error {
 	var count *parser.ColumnCountError
@@ -169,7 +169,7 @@ func (in *ShardedInsert) check() error {
 	return nil
 }
 
-// VindexColumns gives the columns that say which shard a row is in.
+// VindexColumns returns the columns that say which shard a row is in.
 func (in *ShardedInsert) VindexColumns() []string {
 	if len(in.Table.ColumnVindexes) == 0 {
 		return nil

@@ -141,7 +141,7 @@ func (in *ShardedInsert) settleConstants(all []constant, row []byte) error {
 	return nil
 }
 
-// computed gives what a value that the server computed is.
+// computed returns what a value that the server computed is.
 func (in *ShardedInsert) computed(text []byte, null, characters bool) parser.Cell {
 	if null {
 		return parser.Cell{Kind: parser.CellNull}
@@ -160,7 +160,7 @@ func (in *ShardedInsert) computed(text []byte, null, characters bool) parser.Cel
 	return parser.Cell{Kind: parser.CellString, Text: []byte(decoded), Raw: raw}
 }
 
-// settleSlot judges a computed value as an id.
+// settleSlot checks a computed value as an id.
 func (in *ShardedInsert) settleSlot(slot *parser.Slot, v *parser.Cell) {
 	mode, at := in.Binding.Mode(in.Mode), slot.Param
 	switch v.Kind {

@@ -137,7 +137,7 @@ func (in *ShardedInsert) placeRows(byID bool) (pending bool, err error) {
 	return pending, nil
 }
 
-// newID gives the n-th new id, another value while there are none.
+// newID returns the n-th new id, another value while there are none.
 func (in *ShardedInsert) newID(n int) vschema.Value {
 	switch {
 	case in.Fill.Texts != nil:
@@ -148,7 +148,7 @@ func (in *ShardedInsert) newID(n int) vschema.Value {
 	return vschema.Int(in.Fill.ID(n))
 }
 
-// value gives what a row's column is to the vindex: what the server will store, so
+// value returns what a row's column is to the vindex: what the server will store, so
 // that the row is found by it.
 func (in *ShardedInsert) value(o *operand, row int) (vschema.Value, error) {
 	c := &o.cells[row]

@@ -11,7 +11,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/wire"
 )
 
-// Text gives the n-th of the ids that are no numbers.
+// Text returns the n-th of the ids that are no numbers.
 func (p *Fill) Text(n int) []byte {
 	size := p.Binding.Form.Size(p.Binding.Generator.Type)
 	return p.Texts[n*size : (n+1)*size]
@@ -36,7 +36,7 @@ func (p *Fill) AppendValue(dst []byte, n int) []byte {
 	return append(append(append(dst, '\''), p.Text(n)...), '\'')
 }
 
-// OpenParam gives the n-th id as a parameter.
+// OpenParam returns the n-th id as a parameter.
 func (p *Fill) OpenParam(n int) wire.Param {
 	if p.Texts == nil {
 		return wire.IDParam(p.ID(n))
@@ -44,7 +44,7 @@ func (p *Fill) OpenParam(n int) wire.Param {
 	return wire.Param{Type: p.textType(), Value: mysql.PutLengthEncodedString(p.Text(n))}
 }
 
-// textType gives the type of a parameter for an id that is no number.
+// textType returns the type of a parameter for an id that is no number.
 func (p *Fill) textType() uint16 {
 	if p.Binding.Form == generate.Binary {
 		return uint16(mysql.MYSQL_TYPE_BLOB)
@@ -61,7 +61,7 @@ func (p *Fill) TakeFrom(whole *Fill, n int) {
 	p.IDs = append(p.IDs, whole.ID(n))
 }
 
-// IsOneOfIDs gives the condition that a column's value is one of the ids that were taken. Between ids that do not follow
+// IsOneOfIDs returns the condition that a column's value is one of the ids that were taken. Between ids that do not follow
 // each other may be those of others.
 func (p *Fill) IsOneOfIDs() string {
 	if p.IDs == nil && (p.Stride() == 1 || p.Open > MaxOwnVariables) {
@@ -88,7 +88,7 @@ const MaxOwnVariables = 1000
 // FirstOf is the least id of those that are in the table, fromBlock where from.
 func (p *Fill) FirstOf() string { return "MIN(" + catalog.Quote(p.Binding.Column) + ")" }
 
-// BulkType gives the type in which ids are sent in the place of a parameter of type
+// BulkType returns the type in which ids are sent in the place of a parameter of type
 // typ, and whether values of that type fit into it. Where the ids are no numbers, bytes
 // and texts are not one for the other: a server converts texts between character sets.
 func (p *Fill) BulkType(typ uint16) (as uint16, fits bool) {
@@ -119,7 +119,7 @@ func (p *Fill) BulkAdvice() string {
 	return "a string"
 }
 
-// IDType gives the type in which ids are sent in the place of a parameter of type
+// IDType returns the type in which ids are sent in the place of a parameter of type
 // typ, and whether values of that type fit into it.
 func IDType(typ uint16) (as uint16, fits bool) {
 	switch byte(typ) {

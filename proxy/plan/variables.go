@@ -51,7 +51,7 @@ func (p *Planner) boundVariables(sql []byte, b *catalog.Binding) (*IDVariables, 
 	return &v, nil
 }
 
-// judgeVariables judges those rows of the INSERT in Stmt, in Slots, whose ids are user variables, by copies of them: what was
+// judgeVariables checks those rows of the INSERT in Stmt, in Slots, whose ids are user variables, by copies of them: what was
 // judged is so what the statement writes. It reports whether there are any.
 func (p *Planner) judgeVariables(sql []byte, b *catalog.Binding) (bool, error) {
 	var rows []int

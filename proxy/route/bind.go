@@ -107,7 +107,7 @@ func (s *statement) neverNull(c column) bool {
 	return takesNumbers(columnVindexType(*v, i))
 }
 
-// carry gives the column to the values of from, when the rows of its table have to be equal, and it has none. Text is
+// carry returns the column to the values of from, when the rows of its table have to be equal, and it has none. Text is
 // carried between columns of one vindex only: of a number, equal texts may have other bytes.
 func (s *statement) carry(to, from column, scope parser.RouteScope) bool {
 	if !scope.Has(to.table) || len(s.facts[from]) == 0 {

@@ -21,7 +21,7 @@ const (
 // numberVindexes take whole numbers: a text that they do not take is in no row.
 const numberVindexes = " hash numeric reverse_bits numeric_static_map modulo region_experimental "
 
-// ColumnTypes gives the type of a table's column as a server tells it, such as "int(11)"; "" when there is no such column,
+// ColumnTypes returns the type of a table's column as a server tells it, such as "int(11)"; "" when there is no such column,
 // and not known when no server tells.
 type ColumnTypes func(keyspace, table, column string) (typ string, known bool)
 

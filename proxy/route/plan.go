@@ -26,7 +26,7 @@ const (
 
 var kindNames = [...]string{"Local", "Unsharded", "Any", "One", "Keys", "Scatter", "Everywhere", "Insert"}
 
-// String gives the kind's name.
+// String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }
 
 // A Plan says what becomes of one statement. It refers to nothing of the text that it was made from. It may be used for

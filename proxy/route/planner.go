@@ -53,7 +53,7 @@ func (p *Planner) PlanIn(room *Room, sql []byte, keyspace string, m parser.Mode)
 	return p.planOwn(key, sql, keyspace, m)
 }
 
-// planOwn gives the plan of a text for which there is none but for its literals.
+// planOwn returns the plan of a text for which there is none but for its literals.
 func (p *Planner) planOwn(key cacheKey, sql []byte, keyspace string, m parser.Mode) (*Plan, error) {
 	var room ownRoom
 	own := p.cache.ownKey(&room, sql, keyspace, m)

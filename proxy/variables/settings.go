@@ -44,7 +44,7 @@ const maxSettings = 64 << 20
 // settingCharsets stands for all variables of character sets, which depend on each other.
 const settingCharsets = "names"
 
-// settingKey gives the name under which an assignment is held: of user variables it
+// settingKey returns the name under which an assignment is held: of user variables it
 // begins with @. It is empty for what is not of the session's settings.
 func settingKey(a parser.Assignment) string {
 	switch {
@@ -189,7 +189,7 @@ func (t *Settings) Apply(conn *backend.Session) error {
 // IsAhead reports whether something was set on a connection that no other one has yet.
 func (t *Settings) IsAhead(conn *backend.Session) bool { return t.ahead != nil && t.ahead == conn }
 
-// Ahead gives that connection; nil when there is none.
+// Ahead returns that connection; nil when there is none.
 func (t *Settings) Ahead() *backend.Session { return t.ahead }
 
 // Has reports whether the session has set a system variable.
@@ -199,7 +199,7 @@ func (t *Settings) Has(name string) bool {
 	return held || changed
 }
 
-// Assignment gives the assignment of SET that makes of a system variable what the session has set, as far as that is known.
+// Assignment returns the assignment of SET that makes of a system variable what the session has set, as far as that is known.
 func (t *Settings) Assignment(name string) (text string, ok bool) {
 	s, ok := t.held[name]
 	return s.text, ok
@@ -214,7 +214,7 @@ func (t *Settings) Latest(name string) (text string, ok bool, err error) {
 	return text, ok, err
 }
 
-// readSettings gives the assignments of SET that make on another connection what the session
+// readSettings returns the assignments of SET that make on another connection what the session
 // has.
 func readSettings(c *backend.Session, keys []string, changed map[string]parser.Assignment) ([]string, error) {
 	texts := make([]string, len(keys))
@@ -244,7 +244,7 @@ func readSettings(c *backend.Session, keys []string, changed map[string]parser.A
 	return texts, nil
 }
 
-// expressionsOf gives what has to be read for a setting.
+// expressionsOf returns what has to be read for a setting.
 func expressionsOf(key string) []string {
 	switch {
 	case key[0] == '@':

@@ -22,7 +22,7 @@ type Value struct {
 	collate  string
 }
 
-// readValue gives the columns that tell all of an expression: one of its type, whose
+// readValue returns the columns that tell all of an expression: one of its type, whose
 // value is not sent, and its bytes.
 const readValue = "IF(FALSE, %[1]s, NULL), CAST(%[1]s AS BINARY), CAST(CONVERT(CHARSET(%[1]s) USING utf8mb4) AS BINARY), CAST(CONVERT(COLLATION(%[1]s) USING utf8mb4) AS BINARY)"
 
@@ -45,7 +45,7 @@ func (v *Value) read(d wire.Definition, row []byte) (rest []byte) {
 	return row[:len(row):len(row)]
 }
 
-// Literal gives the value as an expression of SET that reads alike in every sql_mode
+// Literal returns the value as an expression of SET that reads alike in every sql_mode
 // and character set, with its type; of a text with its collation if that is wanted.
 func (v *Value) Literal(collate bool) string {
 	if v.null {
@@ -80,11 +80,11 @@ func (v *Value) Literal(collate bool) string {
 	return text
 }
 
-// Digits gives a number's digits, which have zero bytes between them in a wide
+// Digits returns a number's digits, which have zero bytes between them in a wide
 // character set.
 func (v *Value) Digits() string { return string(bytes.ReplaceAll(v.value, []byte{0}, nil)) }
 
-// nullLiteral gives a NULL, of the type that the variable has: what is assigned to it
+// nullLiteral returns a NULL, of the type that the variable has: what is assigned to it
 // without one keeps that.
 func (v *Value) nullLiteral(typed bool) string {
 	switch v.typ {
@@ -106,7 +106,7 @@ func (v *Value) nullLiteral(typed bool) string {
 	return "NULL"
 }
 
-// quoteVariable gives a user variable's name as it reads in every sql_mode.
+// quoteVariable returns a user variable's name as it reads in every sql_mode.
 func quoteVariable(name string) string { return "@" + catalog.Quote(name) }
 
 // Read asks a session what expressions give.

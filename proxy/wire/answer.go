@@ -172,7 +172,7 @@ func (p *Answer) judge(b []byte, length int) bool {
 	return !p.Malformed
 }
 
-// judgeControl judges a packet that is neither a definition nor a row nor an
+// judgeControl checks a packet that is neither a definition nor a row nor an
 // error. It reports false when it may not come here.
 func (p *Answer) judgeControl(b []byte) bool {
 	switch p.Phase {

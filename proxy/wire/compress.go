@@ -39,17 +39,17 @@ type Compressed struct {
 	pooled *[]byte // what rest stands in; nil: in memory of its own
 }
 
-// NewCompressed gives the connection that follows c's login.
+// NewCompressed returns the connection that follows c's login.
 func NewCompressed(c net.Conn, a Compression) net.Conn {
 	in := NewConn(c)
 	in.inner = true
 	return &Compressed{Conn: c, Compression: a, in: in}
 }
 
-// NetConn gives the connection underneath.
+// NetConn returns the connection underneath.
 func (c *Compressed) NetConn() net.Conn { return c.Conn }
 
-// Read gives bytes of one compressed packet at a time, so that an answer's
+// Read returns bytes of one compressed packet at a time, so that an answer's
 // numbers go on from the command's own where several commands have come.
 func (c *Compressed) Read(b []byte) (int, error) {
 	if len(b) == 0 {
@@ -194,7 +194,7 @@ func (p *packetEnds) pass(b []byte) {
 	}
 }
 
-// borrow gives a buffer of n bytes, one of a pool's where they are large enough.
+// borrow returns a buffer of n bytes, one of a pool's where they are large enough.
 // recycle takes it back.
 func borrow(n int) (b []byte, pooled *[]byte) {
 	switch {

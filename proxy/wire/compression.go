@@ -133,7 +133,7 @@ func (z *zlibReader) expand(dst []byte) error {
 // zstdWindow is how far back the encoder looks. Answers come in smaller chunks.
 const zstdWindow = 128 << 10
 
-// zstdLevel gives the encoder's level for one that a client asked for. Above 9
+// zstdLevel returns the encoder's level for one that a client asked for. Above 9
 // it would take 34 MB of tables for a few percent.
 func zstdLevel(level int) zstd.EncoderLevel {
 	return min(zstd.EncoderLevelFromZstd(level), zstd.SpeedBetterCompression)

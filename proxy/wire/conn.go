@@ -63,7 +63,7 @@ func NewConn(c net.Conn) *Conn {
 	return w
 }
 
-// Unread gives the bytes that were read and not yet dealt with.
+// Unread returns the bytes that were read and not yet dealt with.
 func (w *Conn) Unread() []byte { return w.Buf[w.r:w.w] }
 
 // Skip marks n unread bytes as dealt with.

@@ -50,7 +50,7 @@ func (w *Conn) Halt() {
 	_ = w.Conn.SetDeadline(time.Unix(1, 0)) // it fails on a closed connection: then so does all that waits for it
 }
 
-// halting gives what a write that failed with err failed of.
+// halting returns what a write that failed with err failed of.
 func (w *Conn) halting(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) && w.Halted.Load() {
 		return ErrInterrupted

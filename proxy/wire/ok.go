@@ -74,7 +74,7 @@ func (ok *OK) Tidy(track bool) {
 	}
 }
 
-// MergeOK gives the OK packet of a statement that several shards have done, each for
+// MergeOK returns the OK packet of a statement that several shards have done, each for
 // its own rows: counts are added, those in the info text too (MySQL manual, "mysql_info()").
 // The insert id is the first that there is.
 func MergeOK(answers []OK) OK {
@@ -98,7 +98,7 @@ func MergeOK(answers []OK) OK {
 	return merged
 }
 
-// infoOf gives the info text of an OK packet, whose length stands before it with
+// infoOf returns the info text of an OK packet, whose length stands before it with
 // SESSION_TRACK, and which is the rest of the packet without.
 func infoOf(ok OK) []byte {
 	n, null, size := LengthEncoded(ok.Rest)

@@ -8,7 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Text gives the bytes of a parameter that is sent as text or bytes.
+// Text returns the bytes of a parameter that is sent as text or bytes.
 func (p *Param) Text() []byte {
 	if p.Ahead != nil {
 		return p.Ahead
@@ -17,7 +17,7 @@ func (p *Param) Text() []byte {
 	return p.Value[size:]
 }
 
-// Float gives the value of a FLOAT or DOUBLE parameter.
+// Float returns the value of a FLOAT or DOUBLE parameter.
 func (p *Param) Float() float64 {
 	if byte(p.Type) == mysql.MYSQL_TYPE_FLOAT {
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(p.Value)))

@@ -116,7 +116,7 @@ func (r *ParamReader) ReadParams(count uint64, named bool, bound []Param, long m
 // UnsignedParam is the flag in a parameter's type.
 const UnsignedParam = 0x8000
 
-// Integer gives the bits of a parameter of an integer type.
+// Integer returns the bits of a parameter of an integer type.
 func (p *Param) Integer() (n int64, ok bool) {
 	unsigned := p.Type&UnsignedParam != 0
 	switch b := p.Value; byte(p.Type) {
@@ -150,7 +150,7 @@ func AppendExecute(dst []byte, id uint32, flags byte, params []Param, attributes
 	return dst
 }
 
-// Bytes gives the value as it is sent, nothing for NULL.
+// Bytes returns the value as it is sent, nothing for NULL.
 func (p *Param) Bytes() []byte {
 	if p.Null {
 		return nil
@@ -189,7 +189,7 @@ func IDParam(id int64) Param {
 	return Param{Type: uint16(mysql.MYSQL_TYPE_LONGLONG), Value: binary.LittleEndian.AppendUint64(nil, uint64(id))}
 }
 
-// Widened gives a value in that type.
+// Widened returns a value in that type.
 func (p Param) Widened() Param {
 	if p.Null {
 		return p

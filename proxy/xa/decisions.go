@@ -40,7 +40,7 @@ const (
 	tableName = "seqgate_transactions"
 )
 
-// NewDecisions gives the table in the database of a keyspace, which is made when it is first needed.
+// NewDecisions returns the table in the database of a keyspace, which is made when it is first needed.
 func NewDecisions(at *catalog.Keyspace) *Decisions {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
@@ -49,7 +49,7 @@ func NewDecisions(at *catalog.Keyspace) *Decisions {
 	return &Decisions{at: at, own: own, prefix: own + hex.EncodeToString(id[:]) + "-"}
 }
 
-// Next gives the name of another transaction.
+// Next returns the name of another transaction.
 func (d *Decisions) Next() string { return fmt.Sprintf("%s%d", d.prefix, d.last.Add(1)) }
 
 // Decide writes a decision, unless there is one, and gives the one that counts.
@@ -97,7 +97,7 @@ func (d *Decisions) table() string {
 	return catalog.Quote(d.at.Database) + "." + tableName
 }
 
-// ID gives a transaction's name at one shard, as SQL has it.
+// ID returns a transaction's name at one shard, as SQL has it.
 func ID(name string, k *catalog.Keyspace) string {
 	return fmt.Sprintf("'%s',X'%x',%d", name, branch(k), formatID)
 }

@@ -99,7 +99,7 @@ func (r *recovery) pass(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// committed gives the transactions that are decided to be committed, and drops
+// committed returns the transactions that are decided to be committed, and drops
 // decisions that are too old for anybody.
 func (r *recovery) committed(ctx context.Context) ([]string, error) {
 	rows, err := r.at.DB.QueryContext(ctx, "SELECT name FROM "+r.table()+" WHERE decision = 'commit'")
@@ -126,7 +126,7 @@ func (r *recovery) committed(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// parts gives what the shards have prepared. With an error it is what could be asked.
+// parts returns what the shards have prepared. With an error it is what could be asked.
 func (r *recovery) parts(ctx context.Context) (parts []prepared, err error) {
 	var errs []error
 	for _, k := range r.keyspaces {
@@ -143,7 +143,7 @@ func (r *recovery) parts(ctx context.Context) (parts []prepared, err error) {
 	return parts, errors.Join(errs...)
 }
 
-// preparedOn gives the transactions of this table that a shard has prepared.
+// preparedOn returns the transactions of this table that a shard has prepared.
 func (d *Decisions) preparedOn(ctx context.Context, k *catalog.Keyspace) ([]string, error) {
 	rows, err := k.DB.QueryContext(ctx, "XA RECOVER")
 	if err != nil {

@@ -18,7 +18,7 @@ type request struct {
 	holder  holder // who is to be asked
 }
 
-// gather gives one block per want: from this process's sections, and from other processes if not local. It goes on until
+// gather returns one block per want: from this process's sections, and from other processes if not local. It goes on until
 // all have come or waiting is no use.
 func (s *Sequence) gather(ctx context.Context, wants []Want, local bool) ([]sequence.Range, error) {
 	for _, w := range wants {

@@ -132,7 +132,7 @@ func open(st store, owner string, name sequence.Name, cfg Config) *Sequence {
 	return s
 }
 
-// Next gives key its next n values, 1 to [sequence.MaxN], as one contiguous block. It waits, when it must, until the
+// Next returns key its next n values, 1 to [sequence.MaxN], as one contiguous block. It waits, when it must, until the
 // deadline of ctx or for Config.Timeout, whichever is nearer.
 //
 // It returns errors that match [sequence.ErrInvalidCount], [sequence.ErrExhausted] (2^63-2 is the last value),
@@ -187,7 +187,7 @@ func (s *Sequence) NextEach(ctx context.Context, keys [][]byte) ([]int64, error)
 	return values, nil
 }
 
-// Local gives values for a request that another process has forwarded, one block per want. It returns an error that
+// Local returns values for a request that another process has forwarded, one block per want. It returns an error that
 // matches [ErrMoved] at once when this process does not hold the lease of one of the sections: the asker looks for the
 // holder again. Else it is [Sequence.Next].
 func (s *Sequence) Local(ctx context.Context, wants []Want) ([]sequence.Range, error) {

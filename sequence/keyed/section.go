@@ -70,7 +70,7 @@ const (
 	spent              // the values end before
 )
 
-// take gives the key with that hash its next n values, in one block. low reports that the limit should be raised.
+// take returns the key with that hash its next n values, in one block. low reports that the limit should be raised.
 func (c *section) take(hash uint64, n int64, now time.Time) (r sequence.Range, st state, low bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,7 +267,7 @@ func (c *section) heldBy() holder {
 	return c.holder
 }
 
-// forget sees to it that a holder that did not answer as one is not asked again before the next claim has found it.
+// forget ensures that a holder that did not answer as one is not asked again before the next claim has found it.
 func (c *section) forget(h holder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -82,7 +82,7 @@ func (d *dated) base() int64 { return d.period * d.scale }
 // last is the last id of the period.
 func (d *dated) last() int64 { return d.base() + d.scale - 1 }
 
-// attempt gives no ids, and no error, when it is to be made again.
+// attempt returns no ids, and no error, when it is to be made again.
 func (d *dated) attempt(ctx context.Context) (res sequence.Reservation, err error) {
 	if _, lacks := d.lacks(ctx, d.key(), d.q.Need, d.scale-1); lacks {
 		return res, d.pass(ctx)
@@ -156,7 +156,7 @@ func (d *dated) pass(ctx context.Context) error {
 	return d.full(err)
 }
 
-// stands gives the first id of this period, or after it, that the guard has not given; 0 with why that is not known. It
+// stands returns the first id of this period, or after it, that the guard has not given; 0 with why that is not known. It
 // reserves nothing: it asks for more than a period has.
 func (d *dated) stands(ctx context.Context) (next int64, err error) {
 	_, err = d.Guard.Reserve(ctx, sequence.Request{Database: d.GuardName.Database, Table: d.GuardName.Table, Name: d.GuardName.String(), Need: d.scale, Exact: true,

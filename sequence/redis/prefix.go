@@ -20,7 +20,7 @@ type Prefix struct {
 	Now    func() time.Time // the clock; nil: time.Now
 }
 
-// period gives the period of now as a number.
+// period returns the period of now as a number.
 func (p Prefix) period() int64 {
 	now := time.Now
 	if p.Now != nil {
@@ -30,7 +30,7 @@ func (p Prefix) period() int64 {
 	return n
 }
 
-// Key gives the name of the counter of the period of now, where the counters are named key.
+// Key returns the name of the counter of the period of now, where the counters are named key.
 func (p Prefix) Key(key string, now time.Time) string {
 	if p.Layout == "" {
 		return key
@@ -47,7 +47,7 @@ func (p Prefix) scale() int64 {
 	return scale
 }
 
-// end gives when a period ends; false for a number that is none.
+// end returns when a period ends; false for a number that is none.
 func (p Prefix) end(period int64) (time.Time, bool) {
 	t, err := time.Parse(p.Layout, strconv.FormatInt(period, 10))
 	if err != nil {

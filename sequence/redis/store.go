@@ -63,7 +63,7 @@ type plain struct {
 	raised bool
 }
 
-// attempt gives no ids, and no error, when it is to be made again.
+// attempt returns no ids, and no error, when it is to be made again.
 func (p *plain) attempt(ctx context.Context) (res sequence.Reservation, err error) {
 	most := int64(math.MaxInt64)
 	if p.q.Max > 0 {
@@ -181,7 +181,7 @@ func (s Store) giveBack(ctx context.Context, t taken, why error) error {
 	return errors.Join(why, s.settle(ctx, t, 0))
 }
 
-// size gives how many ids to ask for.
+// size returns how many ids to ask for.
 func (s Store) size(q sequence.Request) int64 {
 	if q.Exact {
 		return q.Need

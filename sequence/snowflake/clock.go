@@ -39,7 +39,7 @@ const (
 	coarseTime = time.Millisecond
 )
 
-// clock gives the time since an epoch, in nanoseconds. It follows the time of day through its steps, at most lookEvery
+// clock returns the time since an epoch, in nanoseconds. It follows the time of day through its steps, at most lookEvery
 // late, and never goes back in between.
 type clock struct {
 	source Clock

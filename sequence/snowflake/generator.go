@@ -157,7 +157,7 @@ func (g *Generator) limitMoved() <-chan struct{} {
 	return g.moved
 }
 
-// Next gives n ids, 1 to [Generator.MaxRun], as one run. What is left of a tick is dropped when it is too little.
+// Next returns n ids, 1 to [Generator.MaxRun], as one run. What is left of a tick is dropped when it is too little.
 //
 // The time in the ids is the clock's, as long as it moves forward. When the ids of a tick are used up, those of the
 // following ticks are given, and when the clock was set back, ids go on where they were: both as long as the ids are no

@@ -78,7 +78,7 @@ func (c Config) withDefaults() Config {
 func (c Config) every() time.Duration  { return c.Lease / 5 }
 func (c Config) margin() time.Duration { return c.Lease / 10 }
 
-// Holder gives snowflake ids with a worker id that it leases. When the lease is lost it leases another one, when the Leaser
+// Holder returns snowflake ids with a worker id that it leases. When the lease is lost it leases another one, when the Leaser
 // is away it goes on until the time that was reserved, and both it does by itself. It is safe for concurrent use.
 type Holder struct {
 	set       string
@@ -159,7 +159,7 @@ func (h *Holder) Close(ctx context.Context) error {
 // never is a limit that lets no ids through.
 func (h *Holder) never() time.Time { return time.UnixMilli(h.layout.Epoch) }
 
-// Next gives n ids as [snowflake.Generator.Next] does. It waits for a worker id, as long as that would. Its errors are
+// Next returns n ids as [snowflake.Generator.Next] does. It waits for a worker id, as long as that would. Its errors are
 // those of the generator, and such as match [sequence.ErrUnavailable], [ErrNoWorkerID], [ErrClock] or [sequence.ErrClosed].
 func (h *Holder) Next(ctx context.Context, n int64) (snowflake.Run, error) {
 	t := h.current.Load()

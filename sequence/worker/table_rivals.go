@@ -18,7 +18,7 @@ func (t *Table) Rivals(ctx context.Context) error {
 	})
 }
 
-// alone sees to it that no worker id of a set with the same ids is in use, and returns up to when such ids may have been
+// alone ensures that no worker id of a set with the same ids is in use, and returns up to when such ids may have been
 // given. Holders whose leases have ended lose them, so that they cannot extend them after this: a later lease of theirs is
 // refused as long as there is one of this set. It is called before and after a lease is written: of two that come together at
 // least one sees the other.
