@@ -17,7 +17,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seqgate/seqgate/internal/settled"
+	"github.com/seqgate/seqgate/internal/sessionvars"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
@@ -188,7 +188,7 @@ func openTables(dsn *mysql.Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(settled.Connector{Connector: connector, Statement: settled.OwnTransactions})
+	db := sql.OpenDB(sessionvars.Connector{Connector: connector, Statement: sessionvars.OwnTransactions})
 	db.SetMaxOpenConns(2)
 	db.SetMaxIdleConns(1)
 	db.SetConnMaxIdleTime(time.Minute)

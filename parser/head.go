@@ -34,10 +34,10 @@ func (s *InsertStmt) resetHead(m Mode) {
 	s.head.names.reset()
 }
 
-// settle sets the exported names. The first two names are schema and table.
-func (s *InsertStmt) settle() {
+// setNames sets the exported names. The first two names are schema and table.
+func (s *InsertStmt) setNames() {
 	names := &s.head.names
-	names.settle()
+	names.setNames()
 	if names.len() < 2 {
 		return
 	}
@@ -72,7 +72,7 @@ func (s *InsertStmt) readHead(sc *scanner) error {
 	} else if err == nil {
 		sc.end = s.head.tableEnd
 	}
-	s.settle()
+	s.setNames()
 	if err == nil && s.head.listClose > 0 && sc.end <= maxHead {
 		s.head.text = append(s.head.text, sc.sql[:sc.end]...)
 	}

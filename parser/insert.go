@@ -144,7 +144,7 @@ func (s *InsertStmt) ParseTarget(sql []byte, m Mode) error {
 	s.resetHead(m)
 	sc := newScanner(sql, m)
 	_, err := s.target(&sc)
-	s.settle()
+	s.setNames()
 	return err
 }
 
@@ -186,7 +186,7 @@ func (s *InsertStmt) readBody(sc *scanner) error {
 		t, err = s.valueRows(sc)
 	case sc.is(t, "set") && !s.HasColumns:
 		t, err = s.assignments(sc)
-		s.settle()
+		s.setNames()
 	default:
 		err = s.notUnderstood(sc, t)
 	}

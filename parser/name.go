@@ -87,8 +87,8 @@ func (l *nameList) drop() {
 	l.buf = l.buf[:l.begin(len(l.ends))]
 }
 
-// settle makes the names readable by at.
-func (l *nameList) settle() {
+// setNames makes the names readable by at.
+func (l *nameList) setNames() {
 	if len(l.text) < len(l.buf) || l.text[:len(l.buf)] != string(l.buf) {
 		l.text = string(l.buf)
 	}

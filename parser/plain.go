@@ -52,7 +52,7 @@ func (s *InsertStmt) ParsePlainTarget(sql []byte, mariaDB bool) bool {
 	}
 	sc := newScanner(sql, s.mode)
 	_, err := s.target(&sc)
-	s.settle()
+	s.setNames()
 	return err == nil && Plain(sql[:sc.end])
 }
 

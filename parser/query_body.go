@@ -52,7 +52,7 @@ func (s *InsertStmt) queryHead(sc *scanner) (token, error) {
 			t = sc.next()
 		}
 	}
-	s.settle()
+	s.setNames()
 	return t, err
 }
 

@@ -82,14 +82,14 @@ func (r *scatterReader) finish() (*Scatter, error) {
 		s.edits = append(s.edits, e)
 	}
 	for i := range s.Order {
-		r.settle(&s.Order[i])
+		r.number(&s.Order[i])
 	}
 	for i := range s.Sort {
-		r.settle(&s.Sort[i])
+		r.number(&s.Sort[i])
 	}
 	for i := range s.Aggregates {
 		a := &s.Aggregates[i]
-		r.settle(&a.Key)
+		r.number(&a.Key)
 		a.Sum, a.Count = r.ref(a.Sum), r.ref(a.Count)
 	}
 	if r.err != nil {
@@ -113,7 +113,7 @@ func (r *scatterReader) verifyShards() error {
 	return nil
 }
 
-func (r *scatterReader) settle(k *SortKey) {
+func (r *scatterReader) number(k *SortKey) {
 	k.Column, k.Weight, k.Pad = r.ref(k.Column), r.ref(k.Weight), r.ref(k.Pad)
 }
 

@@ -111,7 +111,7 @@ func (x *executor) executeBulk(st *statement, payload []byte, size int) error {
 	if err := x.SendPacket(x.scratch); err != nil {
 		return err
 	}
-	return x.settleExecute(st, &p)
+	return x.answerExecute(st, &p)
 }
 
 // openBulk counts the rows of a bulk, and those whose ids are open.

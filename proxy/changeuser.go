@@ -100,7 +100,7 @@ func (x *commandRunner) verifyChange(change handshake.ChangeUser, sequence byte,
 	if !lost {
 		_ = former.Quit() // it is not needed any more
 	}
-	if err := c.welcome(wirePackets{x.front}, back.OK); err != nil {
+	if err := c.sendOK(wirePackets{x.front}, back.OK); err != nil {
 		return &frontError{err}
 	}
 	return nil

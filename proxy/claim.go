@@ -47,8 +47,8 @@ func (s *logins) verify(front handshake.PacketConn, c *claim, from net.Addr) err
 	return nil
 }
 
-// welcome tells the client that it is let in, with the payload of an OK packet.
-func (c *claim) welcome(front handshake.PacketConn, ok []byte) error {
+// sendOK tells the client that it is let in, with the payload of an OK packet.
+func (c *claim) sendOK(front handshake.PacketConn, ok []byte) error {
 	var packets []handshake.Packet
 	next := c.sequence + 1
 	if c.fast { // caching_sha2_password says first that the proof was enough

@@ -246,7 +246,7 @@ func (x *executor) executeFill(st *statement, p *plan.Fill, params []wire.Param,
 	if err := x.sendExecute(id, flags, params, size); err != nil {
 		return err
 	}
-	err = x.settleExecute(st, p)
+	err = x.answerExecute(st, p)
 	other := st.filled
 	if p.RunsFilled() {
 		other = st.id

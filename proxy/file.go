@@ -45,7 +45,7 @@ func (x *relayer) whileListening(pass func() error) (err, silent error) {
 	switch {
 	case err == nil, errors.Is(err, wire.ErrInterrupted): // listen has heard something, or will
 	case errors.As(err, &lost): // perhaps it has said why
-		defer time.AfterFunc(wire.LastWordsLimit, x.Wire.Halt).Stop()
+		defer time.AfterFunc(wire.PendingErrorLimit, x.Wire.Halt).Stop()
 	default:
 		x.Wire.Halt()
 	}

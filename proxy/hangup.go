@@ -59,7 +59,7 @@ func (x *relayer) serverEnded() { wire.Interrupt(x.front.Conn) }
 // nothing was asked of it has said before, such as why, and ends the session.
 func (x *relayer) passServerError() error {
 	x.Boundary = false // a QUIT would reach nobody
-	x.Wire.ReadLimit = wire.LastWordsLimit
+	x.Wire.ReadLimit = wire.PendingErrorLimit
 	for {
 		if unread := x.Wire.Unread(); len(unread) > 0 {
 			if err := x.writeFront(unread); err != nil {

@@ -30,14 +30,14 @@ func columnFull(b *catalog.Binding, id int64) error {
 		id, b.Sequence, b.Column, b.Table, b.Max))
 }
 
-// settleFill reads the server's answer to a filled statement and tells the
+// answerFilled reads the server's answer to a filled statement and tells the
 // client what a native AUTO_INCREMENT column would have.
-func (x *insertRunner) settleFill(p *plan.Fill, t catalog.TableName) error {
+func (x *insertRunner) answerFilled(p *plan.Fill, t catalog.TableName) error {
 	if p.Binding.Form != 0 {
-		return x.settleTexts(p)
+		return x.answerTexts(p)
 	}
 	if p.Returning && x.AnswersRows() {
-		return x.settleReturning(p, t)
+		return x.answerReturning(p, t)
 	}
 	ok, err := x.answerOK()
 	ok, err = x.repeatTaken(p, t, ok, err)
@@ -55,18 +55,18 @@ func (x *insertRunner) settleFill(p *plan.Fill, t catalog.TableName) error {
 	return x.replyOK(ok)
 }
 
-// settleText reads the answer to a statement whose text was rewritten.
-func (x *insertRunner) settleText(p *plan.Fill) error {
+// answerText reads the answer to a statement whose text was rewritten.
+func (x *insertRunner) answerText(p *plan.Fill) error {
 	if p.Rewrites() {
-		return x.settleFill(p, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
+		return x.answerFilled(p, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
 	}
-	return x.settleExplicit(p, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
+	return x.answerExplicit(p, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
 }
 
-// settleExplicit reads the answer to a statement with ids of its own. On a column
+// answerExplicit reads the answer to a statement with ids of its own. On a column
 // without AUTO_INCREMENT the OK packet is made to tell the last one, as on a
 // column with it.
-func (x *insertRunner) settleExplicit(p *plan.Fill, t catalog.TableName) error {
+func (x *insertRunner) answerExplicit(p *plan.Fill, t catalog.TableName) error {
 	if p.Returning && x.AnswersRows() {
 		return x.relayReturning(p, t)
 	}
@@ -100,9 +100,9 @@ func (x *insertRunner) replyOK(ok wire.OK) error {
 	return x.replyPacket(x.packet)
 }
 
-// settleTexts passes on the answer to a statement with ids that are no numbers. It tells no insert id, as that of a
+// answerTexts passes on the answer to a statement with ids that are no numbers. It tells no insert id, as that of a
 // native column of such a type; that of another column is the server's own.
-func (x *insertRunner) settleTexts(p *plan.Fill) error {
+func (x *insertRunner) answerTexts(p *plan.Fill) error {
 	if p.ReadsLastID || p.Binding.Counts {
 		x.State.LastIDKnown = false
 	}
@@ -120,18 +120,18 @@ func (x *insertRunner) settleTexts(p *plan.Fill) error {
 	return x.replyOK(ok)
 }
 
-func (x *insertRunner) settleExecute(st *statement, p *plan.Fill) error {
+func (x *insertRunner) answerExecute(st *statement, p *plan.Fill) error {
 	switch {
 	case p.Rewrites():
-		return x.settleFill(p, catalog.TableName{Schema: st.schema, Table: st.table})
+		return x.answerFilled(p, catalog.TableName{Schema: st.schema, Table: st.table})
 	case p.Reports():
-		err := x.settleExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
+		err := x.answerExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
 		if !p.Wrap {
 			x.after(st.effect)
 		}
 		return err
 	case p.Tells():
-		err := x.settleExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
+		err := x.answerExplicit(p, catalog.TableName{Schema: st.schema, Table: st.table})
 		x.after(st.effect)
 		return err
 	}

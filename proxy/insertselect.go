@@ -57,7 +57,7 @@ func (x *insertRunner) insertFromQuery(q *insertQuery, t catalog.TableName) erro
 		}
 		ok, err := x.fillQuery(q)
 		if !x.overran(err) {
-			return x.settleQuery(q, t, ok, err)
+			return x.answerQuery(q, t, ok, err)
 		}
 		if isInexact(err) {
 			return catalog.Unsupported("INSERT ... SELECT with a FLOAT of many digits as the value of '"+q.fill.Binding.Column+"'", q.fill.Binding.Table, "CAST it AS DECIMAL")
@@ -204,8 +204,8 @@ func (f *queryFiller) overran(err error) bool {
 // isInexact tells the other reason for which a statement made here fails so.
 func isInexact(err error) bool { return strings.Contains(err.Error(), parser.QueryInexact) }
 
-// settleQuery answers the statement as a native AUTO_INCREMENT column does.
-func (x *insertRunner) settleQuery(q *insertQuery, t catalog.TableName, ok wire.OK, err error) error {
+// answerQuery answers the statement as a native AUTO_INCREMENT column does.
+func (x *insertRunner) answerQuery(q *insertQuery, t catalog.TableName, ok wire.OK, err error) error {
 	p := &q.fill
 	if err == nil {
 		p.Rows = x.records(ok)

@@ -48,7 +48,7 @@ func (l *login) verify() error {
 		}
 		return l.refuse(err)
 	}
-	return l.claim.welcome(&l.front, l.back.OK)
+	return l.claim.sendOK(&l.front, l.back.OK)
 }
 
 // check verifies the password that the handshake response proves.

@@ -147,7 +147,7 @@ func (x *valueRunner) answerPrepareNext(st *statement) error {
 	st.params = st.next.Params()
 	x.remember(st)
 	x.notePrepared(st.id)
-	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, x.toldID(st.id))
+	ok := binary.LittleEndian.AppendUint32([]byte{mysql.OK_HEADER}, x.idForClient(st.id))
 	columns := x.preparedColumns(st.next)
 	ok = append(ok, byte(len(columns)), 0, byte(st.params), 0, 0, 0, 0)
 	if x.Has(mysql.CLIENT_OPTIONAL_RESULTSET_METADATA) {

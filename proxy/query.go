@@ -79,7 +79,7 @@ func (x *textRunner) finish(p *textPlan) (err error) {
 	switch p.kind {
 	case plan.Filled:
 		if err = x.sendComposed(p); err == nil {
-			err = x.syntaxError(x.settleText(&p.fill), p.quoted)
+			err = x.syntaxError(x.answerText(&p.fill), p.quoted)
 		}
 	case plan.Command:
 		err = p.run(p.attributes)
@@ -91,7 +91,7 @@ func (x *textRunner) finish(p *textPlan) (err error) {
 		}
 		return x.answerNext(p.next, false)
 	case plan.Report:
-		err = x.settleExplicit(&p.fill, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
+		err = x.answerExplicit(&p.fill, catalog.TableName{Schema: x.planner.Schema(), Table: x.planner.Stmt.Table})
 	case plan.Ticket:
 		err = x.answerTicket(&p.fill)
 	case plan.Pass:

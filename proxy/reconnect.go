@@ -23,7 +23,7 @@ func (s *session) nothingToLose(told bool) bool {
 		return !s.router.inTransaction() && !s.killed.Load() && (told || s.router.restorable())
 	}
 	const autocommit, transaction = mysql.SERVER_STATUS_AUTOCOMMIT, mysql.SERVER_STATUS_IN_TRANS
-	return s.pool() != nil && !s.settled && !s.prepared && s.State.DatabaseKnown && !s.killed.Load() &&
+	return s.pool() != nil && !s.hasSessionState && !s.prepared && s.State.DatabaseKnown && !s.killed.Load() &&
 		s.Answer.Status&(autocommit|transaction) == autocommit && (told || !s.keeps && s.State.LastIDKnown)
 }
 

@@ -20,11 +20,11 @@ func (x *insertRunner) relayReturning(p *plan.Fill, t catalog.TableName) error {
 	return err
 }
 
-// settleReturning passes on the rows of a filled statement. They tell neither an
+// answerReturning passes on the rows of a filled statement. They tell neither an
 // insert id nor how many rows were inserted; LAST_INSERT_ID() has to be native
 // afterwards. MariaDB sends a row once it is written, so that an error may come
 // behind some.
-func (x *insertRunner) settleReturning(p *plan.Fill, t catalog.TableName) error {
+func (x *insertRunner) answerReturning(p *plan.Fill, t catalog.TableName) error {
 	if err := x.relayReturning(p, t); err != nil {
 		return err
 	}

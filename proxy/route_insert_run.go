@@ -48,9 +48,9 @@ func (in *shardedInsert) answerFrom(conn *executor) error {
 	}
 	switch in.Kind {
 	case plan.Filled:
-		return conn.settleFill(&in.Fill, in.target(conn))
+		return conn.answerFilled(&in.Fill, in.target(conn))
 	case plan.Report:
-		return conn.settleExplicit(&in.Fill, in.target(conn))
+		return conn.answerExplicit(&in.Fill, in.target(conn))
 	}
 	return conn.relayResult()
 }

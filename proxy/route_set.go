@@ -31,9 +31,9 @@ func (r *sessionRouter) set(attributes, sql []byte, m parser.Mode) error {
 	if err := r.commitFor(stmt, sql); err != nil {
 		return err
 	}
-	settled := conn.settled
+	settled := conn.hasSessionState
 	err = r.passTo(conn, attributes, sql)
-	conn.settled = settled // not for what is noted here
+	conn.hasSessionState = settled // not for what is noted here
 	if err != nil || conn.Answer.Failed {
 		return err
 	}

@@ -58,7 +58,7 @@ func (r *router) command(code byte, length int) error {
 	case mysql.COM_STMT_PREPARE, mysql.COM_STMT_EXECUTE, comStmtBulkExecute, mysql.COM_STMT_SEND_LONG_DATA,
 		mysql.COM_STMT_CLOSE, mysql.COM_STMT_RESET, mysql.COM_STMT_FETCH:
 		s.Answer.Failed = false
-		return r.settle(r.preparedCommand(code))
+		return r.endOnAll(r.preparedCommand(code))
 	case comResetConnection:
 		return r.reset()
 	case mysql.COM_CHANGE_USER:
@@ -163,5 +163,5 @@ func (r *router) queryPart(attributes, text []byte, span parser.Span) (failed bo
 // query runs one statement. attributes is what stands before its text in a COM_QUERY.
 func (r *router) query(attributes, sql []byte) error {
 	r.s.Answer.Failed = false
-	return r.settle(r.statement(attributes, sql))
+	return r.endOnAll(r.statement(attributes, sql))
 }

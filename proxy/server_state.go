@@ -32,9 +32,9 @@ type serverState struct {
 	unfilled  *catalog.Entry  // the table of an INSERT that passes without ids, where its answer is to have no insert id; nil: nothing is to be checked
 	temporary map[string]bool // tables by schema.name that no temporary one hides, asked when the session may have such; nil: it has none
 
-	lostUnseen bool // the connection was lost while the client waited for nothing
-	keeps      bool // a SELECT may have set a variable of the user's or taken a lock
-	settled    bool // a statement may have made settings, locks or tables of the session's own
+	lostUnseen      bool // the connection was lost while the client waited for nothing
+	keeps           bool // a SELECT may have set a variable of the user's or taken a lock
+	hasSessionState bool // a statement may have made settings, locks or tables of the session's own
 
 	xid    string // of a shard's: its part of an XA transaction, as SQL has it; empty for none
 	locked bool   // of a shard's: it may hold a lock of GET_LOCK()

@@ -18,8 +18,8 @@ func (c *serverConn) notePrepared(id uint32) {
 	c.lastStmt, c.prepared = id, c.prepared || c.clientStatementID == 0
 }
 
-// toldID returns the id by which the client is to know a statement.
-func (c *serverConn) toldID(id uint32) uint32 {
+// idForClient returns the id by which the client is to know a statement.
+func (c *serverConn) idForClient(id uint32) uint32 {
 	if c.clientStatementID != 0 {
 		return c.clientStatementID
 	}
@@ -64,7 +64,7 @@ func (c *serverConn) forgetNamed(name string) error {
 		return nil
 	}
 	err := c.deallocate(st.server)
-	if st.twin {
+	if st.hasFilled {
 		err = errors.Join(err, c.deallocate(st.filledName()))
 	}
 	return err
@@ -138,7 +138,7 @@ func (c *serverConn) cutPrepared(st *statement, payload []byte, own []int) (drop
 	const count, metadataFollows = 7, 12
 	all := int(binary.LittleEndian.Uint16(payload[count:]))
 	st.id, st.params = binary.LittleEndian.Uint32(payload[1:]), all-len(own)
-	binary.LittleEndian.PutUint32(payload[1:], c.toldID(st.id))
+	binary.LittleEndian.PutUint32(payload[1:], c.idForClient(st.id))
 	binary.LittleEndian.PutUint16(payload[count:], uint16(st.params))
 	c.notePrepared(st.id)
 	c.remember(st)
@@ -162,7 +162,9 @@ func (c *serverConn) denial(sql []byte) error { return c.tryPrepare(sql) }
 
 // hasOwn reports whether something may have been made on a connection that no other can get:
 // what SET has set, and what drivers have prepared, goes to each connection that is used.
-func (c *serverConn) hasOwn() bool { return c.temporary != nil || c.settled || len(c.named) > 0 }
+func (c *serverConn) hasOwn() bool {
+	return c.temporary != nil || c.hasSessionState || len(c.named) > 0
+}
 
 // serverConn is a session on one server: the connection, and what seqgate knows of the
 // session's state there, so that another connection can take its place. What it is made of, each part knowing those before

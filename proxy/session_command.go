@@ -203,6 +203,6 @@ func (s *session) routeTo(whole *catalog.Keyspace, database string) {
 func (s *session) beginAnew(state backend.State) {
 	s.values = lastValues{}
 	s.stmts, s.named, s.temporary, s.lastStmt = nil, nil, nil, 0
-	s.prepared, s.settled, s.keeps, s.lastIDLost = false, false, false, false
+	s.prepared, s.hasSessionState, s.keeps, s.lastIDLost = false, false, false, false
 	s.State = state
 }

@@ -70,7 +70,7 @@ func (x *textRunner) executeNamed(attributes []byte, st *namedStmt, using [][]by
 	if err := x.Send(appendUsing(append(attributes, "EXECUTE "+name...), using)); err != nil {
 		return err
 	}
-	return x.settleExecute(&st.statement, &p)
+	return x.answerExecute(&st.statement, &p)
 }
 
 // beforeSQL prepares the backend session for an execution.
@@ -199,7 +199,7 @@ func (x *textRunner) executeImmediate(attributes []byte, st *statement, command,
 	if err := x.Send(append(attributes, command...)); err != nil {
 		return err
 	}
-	return x.settleExecute(st, &p)
+	return x.answerExecute(st, &p)
 }
 
 // fillImmediate returns the EXECUTE IMMEDIATE of the text with its ids, and with the

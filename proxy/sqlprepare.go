@@ -23,8 +23,8 @@ import (
 // namedStmt is a statement of SQL's PREPARE that writes to a table.
 type namedStmt struct {
 	statement
-	server string // its name at the server, when its table has a sequence
-	twin   bool   // there is one with a placeholder for each id too
+	server    string // its name at the server, when its table has a sequence
+	hasFilled bool   // there is one with a placeholder for each id too
 }
 
 // filledName is what the statement with a placeholder for each id is called.
@@ -61,7 +61,7 @@ func (x *textRunner) planPrepareSQL(p textPlan, sql []byte) (textPlan, error) {
 		return p, catalog.Unsupported("a name outside ASCII for an INSERT in SQL's PREPARE", st.fill.Binding.Table, "name it in ASCII") // servers compare them each in its way
 	}
 	if st.fill != nil {
-		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), twin: filled != nil}
+		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), hasFilled: filled != nil}
 		raw, text := slices.Clone(d.Raw), slices.Clone(d.Text)
 		p.command("PREPARE")
 		p.effect = 0
@@ -149,28 +149,28 @@ func (x *textRunner) prepareNamed(attributes []byte, name string, raw []byte, st
 	if err := ignoreRefusal(x.Quietly("DEALLOCATE PREPARE " + string(raw))); err != nil {
 		return err
 	}
-	if st.twin {
+	if st.hasFilled {
 		if err := x.Quietly(string(x.prepareText(nil, st.server, text))); err != nil {
 			return err
 		}
 		text = filled
 	}
 	last := st.server
-	if st.twin {
+	if st.hasFilled {
 		last = st.filledName()
 	}
 	if err := x.Send(x.prepareText(attributes, last, text)); err != nil {
 		return err
 	}
 	err := x.relayComposed(wire.ShapeResults)
-	if err == nil && x.Answer.Failed && st.twin {
+	if err == nil && x.Answer.Failed && st.hasFilled {
 		x.out.silent = true // the client has its answer
 		return x.Quietly("DEALLOCATE PREPARE " + st.server)
 	}
 	if err != nil || x.Answer.Failed {
 		return err
 	}
-	x.settled = true
+	x.hasSessionState = true
 	x.rememberNamed(name, st)
 	return nil
 }
@@ -231,7 +231,7 @@ func (x *textRunner) planDeallocate(p textPlan, sql []byte) (textPlan, error) {
 // deallocateNamed answers with what the server says of one of the statements.
 func (x *textRunner) deallocateNamed(attributes []byte, name string, st *namedStmt) error {
 	delete(x.named, name)
-	if st.twin {
+	if st.hasFilled {
 		if err := x.deallocate(st.filledName()); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (c *serverState) after(e plan.Effect) {
 		c.checkUnfilled()
 	}
 	if e&(plan.MayChangeSettings|plan.MakesTemporary|plan.ChangesVariables) != 0 {
-		c.settled = true
+		c.hasSessionState = true
 	}
 	c.keeps = c.keeps || e&plan.KeepsSomething != 0
 	if e&plan.MayChangeLastID != 0 {

@@ -133,7 +133,7 @@ func (x *executor) relayPrepare(st *statement) (bool, error) {
 		x.notePrepared(ok.ID)
 		x.keepKind(ok.ID)
 		st.id, st.params, st.columns = ok.ID, ok.Params, ok.Columns
-		binary.LittleEndian.PutUint32(payload[1:], x.toldID(ok.ID))
+		binary.LittleEndian.PutUint32(payload[1:], x.idForClient(ok.ID))
 	}
 	if prepared && (st.effect != 0 || st.writes) {
 		x.remember(st)

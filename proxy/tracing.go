@@ -152,25 +152,25 @@ func (s *observedSession) endStatement(err error) {
 	t := s.trace
 	if t.end != nil {
 		s.endCalls(err)
-		attrs, code := s.statementAttrs(), s.toldCode()
+		attrs, code := s.statementAttrs(), s.answeredCode()
 		if code == 0 {
-			attrs = append(attrs, slog.Uint64("db.response.returned_rows", s.toldRows()))
+			attrs = append(attrs, slog.Uint64("db.response.returned_rows", s.answeredRows()))
 		}
 		t.end(failure(code, err), withCode(attrs, code)...)
 	}
 	t.ctx, t.end = nil, nil
 }
 
-// toldCode is the number of the error that the client was told; 0 for none.
-func (s *observedSession) toldCode() uint16 {
+// answeredCode is the number of the error that the client was told; 0 for none.
+func (s *observedSession) answeredCode() uint16 {
 	if s.router == nil && s.Answer.Fails > 0 {
 		return s.Answer.Code
 	}
 	return s.statistics.code
 }
 
-// toldRows is how many rows the client was told, as far as servers sent them.
-func (s *observedSession) toldRows() uint64 {
+// answeredRows is how many rows the client was told, as far as servers sent them.
+func (s *observedSession) answeredRows() uint64 {
 	switch r := s.router; {
 	case r == nil:
 		return s.Answer.Rows

@@ -16,6 +16,6 @@ func InTurns(c driver.Connector) driver.Connector { return withTurns{c, newTurns
 
 // Patient has s go on to another server only after longer than a busy machine takes, for tests that want the ids of one.
 func Patient(s *Striped) *Striped {
-	s.patience = 20 * time.Second
+	s.answerTimeout = 20 * time.Second
 	return s
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/seqgate/seqgate/internal/settled"
+	"github.com/seqgate/seqgate/internal/sessionvars"
 )
 
 // lockWait is how long a statement of a store waits for the row's lock, instead of the server's default of 50 s: a client
@@ -55,7 +55,7 @@ func OpenPool(dsn string) (*sql.DB, error) {
 
 // poolSettings are what NewPool says.
 var poolSettings = fmt.Sprintf("%s, sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = %d, lock_wait_timeout = %[2]d",
-	settled.OwnTransactions, int(lockWait.Seconds()))
+	sessionvars.OwnTransactions, int(lockWait.Seconds()))
 
 // NewPool returns the small pool of connections that all stores of one server share. It does not connect yet. Each
 // connection begins with a SET statement, without which a server's defaults could break what a store promises:
@@ -79,7 +79,7 @@ func NewPool(cfg *mysql.Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configuration of a sequence's server: %w", err)
 	}
-	db := sql.OpenDB(withTurns{&paced{Connector: identifying{settled.Connector{Connector: connector, Statement: poolSettings}}}, newTurns(poolSize)})
+	db := sql.OpenDB(withTurns{&paced{Connector: identifying{sessionvars.Connector{Connector: connector, Statement: poolSettings}}}, newTurns(poolSize)})
 	db.SetMaxOpenConns(poolSize)
 	db.SetMaxIdleConns(poolSize)
 	db.SetConnMaxIdleTime(time.Minute)

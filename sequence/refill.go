@@ -44,7 +44,7 @@ func (s *Sequence) refill(ctx context.Context) {
 		began := time.Now()
 		res, err := s.traceRefill(ctx, req)
 		s.refillTimes.Observe(time.Since(began))
-		if !s.settle(req, res, err) {
+		if !s.apply(req, res, err) {
 			return
 		}
 		ctx = s.detached(ctx)
@@ -124,8 +124,8 @@ func (s *Sequence) wanted() (n int64) {
 	return n
 }
 
-// settle takes in what became of an attempt, and reports whether the refill goes on.
-func (s *Sequence) settle(req Request, res Reservation, err error) bool {
+// apply takes in what became of an attempt, and reports whether the refill goes on.
+func (s *Sequence) apply(req Request, res Reservation, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

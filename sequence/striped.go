@@ -27,10 +27,10 @@ var ErrStripes = errors.New("contradictory stripes")
 //
 // It keeps in memory where the stripes are, but relies on it for speed only: the row is the authority.
 type Striped struct {
-	servers  []*stripeServer
-	strategy string
-	layout   StripeLayout
-	patience time.Duration // the constant, but in tests
+	servers       []*stripeServer
+	strategy      string
+	layout        StripeLayout
+	answerTimeout time.Duration // the constant, but in tests
 
 	mu        sync.Mutex
 	sequences map[string]*stripeMap // by the table's name as statements write it
@@ -62,7 +62,7 @@ func NewStriped(servers []StripeServer, strategy string, layout StripeLayout, lo
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Striped{strategy: strategy, layout: layout.withDefaults(), patience: patience, sequences: map[string]*stripeMap{}}
+	s := &Striped{strategy: strategy, layout: layout.withDefaults(), answerTimeout: answerTimeout, sequences: map[string]*stripeMap{}}
 	if err := s.layout.check(); err != nil {
 		return nil, err
 	}

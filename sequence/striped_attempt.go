@@ -120,7 +120,7 @@ const chunkTries = 20
 func (a *attempt) reserveAt(ctx context.Context, at place) (Reservation, error) {
 	if a.hasOthers(at.server) {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, a.patience)
+		ctx, cancel = context.WithTimeout(ctx, a.answerTimeout)
 		defer cancel()
 	}
 	next := at.row.next
@@ -176,14 +176,14 @@ func (a *attempt) find(ctx context.Context, servers []*stripeServer) error {
 	return err
 }
 
-// list asks servers for their stripes, all at the same time. It waits for each that answers within patience, and longer
+// list asks servers for their stripes, all at the same time. It waits for each that answers within answerTimeout, and longer
 // only if there is nobody else to ask. A server whose table contradicts the configuration ends the attempt: what it says
 // elsewhere is in doubt too.
 func (a *attempt) list(ctx context.Context, servers []*stripeServer) (refusal error) {
 	asked, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := a.ask(asked, a.q, servers)
-	patient, others := time.After(a.patience), a.hasOthers(servers...)
+	patient, others := time.After(a.answerTimeout), a.hasOthers(servers...)
 	for pending := len(servers); pending > 0; {
 		select {
 		case <-patient:

@@ -30,7 +30,7 @@ func (s *Striped) Move(ctx context.Context, database, table string, stripe int, 
 }
 
 func (s *Striped) move(ctx context.Context, q Request, target *stripeServer) error {
-	at, err := s.settle(ctx, q)
+	at, err := s.finishMove(ctx, q)
 	if err != nil || at == target {
 		return err
 	}
@@ -48,8 +48,8 @@ func (s *Striped) move(ctx context.Context, q Request, target *stripeServer) err
 	return s.bring(ctx, q, left, target)
 }
 
-// settle ends a move that was begun, and returns the server that has the stripe.
-func (s *Striped) settle(ctx context.Context, q Request) (*stripeServer, error) {
+// finishMove ends a move that was begun, and returns the server that has the stripe.
+func (s *Striped) finishMove(ctx context.Context, q Request) (*stripeServer, error) {
 	for range 2 {
 		found, err := s.survey(ctx, q)
 		var own *Error

@@ -14,9 +14,9 @@ import (
 // awayTime is how long a server that failed is asked after all others only.
 const awayTime = time.Minute
 
-// patience is how long a server may take to answer while there are others to ask: short enough that a frozen one leaves
+// answerTimeout is how long a server may take to answer while there are others to ask: short enough that a frozen one leaves
 // time for another within [attemptTimeout].
-const patience = time.Second
+const answerTimeout = time.Second
 
 // stripeServer is one server of a striped sequence.
 type stripeServer struct {

@@ -22,7 +22,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seqgate/seqgate/internal/loglimit"
-	"github.com/seqgate/seqgate/internal/settled"
+	"github.com/seqgate/seqgate/internal/sessionvars"
 	"github.com/seqgate/seqgate/proxy"
 	"github.com/seqgate/seqgate/proxy/admin"
 	"github.com/seqgate/seqgate/proxy/backend"
@@ -315,7 +315,7 @@ func openPool(dsn *mysql.Config) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(settled.Connector{Connector: connector, Statement: settled.OwnTransactions}) // decisions on XA transactions last
+	db := sql.OpenDB(sessionvars.Connector{Connector: connector, Statement: sessionvars.OwnTransactions}) // decisions on XA transactions last
 	db.SetMaxOpenConns(poolSize)
 	db.SetMaxIdleConns(1)
 	db.SetConnMaxIdleTime(time.Second) // who counts the server's sessions soon finds the clients' alone

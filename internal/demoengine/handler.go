@@ -173,7 +173,7 @@ func (h *handler) exclusive(c *mysql.Conn, query string, run func() error) error
 		return err
 	}
 	defer h.statement.pass()
-	defer s.settle(c, query)
+	defer s.finish(c, query)
 	return run()
 }
 
@@ -221,14 +221,14 @@ func (h *handler) close() {
 	h.served.Wait()
 }
 
-// settle ends what the engine leaves open after a statement, and notes whether the connection is
+// finish ends what the engine leaves open after a statement, and notes whether the connection is
 // inside a transaction. It is called with the statement lock held.
 //
 // A statement that fails outside a transaction leaves its copies of tables in the session, where a
 // later statement would find them stale. With autocommit off every statement opens a transaction;
 // as long as those have only read, dropping it keeps an idle reader from stopping everybody else
 // (such a session sees each statement's state of the data, as under READ COMMITTED).
-func (s *session) settle(c *mysql.Conn, query string) {
+func (s *session) finish(c *mysql.Conn, query string) {
 	if s.engine == nil {
 		return
 	}

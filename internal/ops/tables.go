@@ -61,11 +61,11 @@ func (s *Server) named(table string) TableName { return TableName{s.String(), ta
 const connectTimeout = 5 * time.Second
 
 // openServer opens a pool of connections, makes one, and reads the tables of the DSN's database. What is asked later waits
-// for as long as the server is not frozen: see [patience].
+// for as long as the server is not frozen: see [liveTimeout].
 func openServer(ctx context.Context, dsn *mysql.Config) (*Server, error) {
 	dsn = dsn.Clone()
 	dsn.Timeout = cmp.Or(dsn.Timeout, connectTimeout)
-	dsn, patience := patient(dsn)
+	dsn, liveTimeout := waitWhileAlive(dsn)
 	db, err := sequence.NewPool(dsn)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func openServer(ctx context.Context, dsn *mysql.Config) (*Server, error) {
 		err = s.readTables(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(patience.explain(err), s.Close())
+		return nil, errors.Join(liveTimeout.explain(err), s.Close())
 	}
 	return s, nil
 }

@@ -29,7 +29,7 @@ func (c *Session) WriteBack(b []byte) error {
 		}
 	}
 	if _, err := c.Wire.Write(b); err != nil {
-		if c.lastWords() {
+		if c.pendingError() {
 			return nil
 		}
 		return &LostError{Err: err}
@@ -37,12 +37,12 @@ func (c *Session) WriteBack(b []byte) error {
 	return nil
 }
 
-// lastWords reports whether the backend has sent something to be read.
-func (c *Session) lastWords() bool {
+// pendingError reports whether the backend has sent something to be read.
+func (c *Session) pendingError() bool {
 	if len(c.Wire.Unread()) > 0 {
 		return true
 	}
-	c.Wire.ReadLimit = wire.LastWordsLimit
+	c.Wire.ReadLimit = wire.PendingErrorLimit
 	return c.Wire.Fill() == nil
 }
 

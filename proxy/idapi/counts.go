@@ -19,12 +19,12 @@ type counted struct {
 	status int
 }
 
-type tally struct{ requests, ids int64 }
+type usage struct{ requests, ids int64 }
 
 // counters count the answers since the start.
 type counters struct {
 	mu  sync.Mutex
-	all map[counted]tally
+	all map[counted]usage
 }
 
 func (c *counters) answered(who *client, status int) { c.add(who, status, 0) }
@@ -37,10 +37,10 @@ func (c *counters) add(who *client, status int, ids int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all == nil {
-		c.all = make(map[counted]tally)
+		c.all = make(map[counted]usage)
 	}
 	t := c.all[key]
-	c.all[key] = tally{t.requests + 1, t.ids + ids}
+	c.all[key] = usage{t.requests + 1, t.ids + ids}
 }
 
 // Counts returns what was answered since the start, by token and status.

@@ -30,8 +30,8 @@ var (
 	errReadTimeout = errors.New("the rest of a command did not come in time")
 )
 
-// LastWordsLimit is for bytes that have been sent before, most likely.
-const LastWordsLimit = time.Second
+// PendingErrorLimit is for bytes that have been sent before, most likely.
+const PendingErrorLimit = time.Second
 
 // Await waits for the next command, however long, and gives the length and number
 // of its first packet. Interrupted before a byte of it has come, it gives

@@ -95,10 +95,10 @@ func (d *dated) attempt(ctx context.Context) (res sequence.Reservation, err erro
 	first := count - d.n + 1
 	if given := max(d.q.After-d.base(), 0); first <= given {
 		d.raised = d.raised || given > 0
-		return res, d.settle(ctx, got, given)
+		return res, d.moveCounter(ctx, got, given)
 	}
 	if first >= d.scale || d.scale-first < d.q.Need {
-		if err := d.settle(ctx, got, 0); err != nil {
+		if err := d.moveCounter(ctx, got, 0); err != nil {
 			return res, err
 		}
 		return res, d.pass(ctx)
@@ -131,9 +131,9 @@ func (d *dated) count(ctx context.Context) (int64, error) {
 // goOn says what to do when the guard stands at next: count on from there.
 func (d *dated) goOn(ctx context.Context, got taken, next int64) error {
 	if latest := (next - 1) / d.scale; latest > d.period {
-		return errors.Join(d.settle(ctx, got, 0), d.begin(latest))
+		return errors.Join(d.moveCounter(ctx, got, 0), d.begin(latest))
 	}
-	if err := d.settle(ctx, got, next-1-d.base()); err != nil {
+	if err := d.moveCounter(ctx, got, next-1-d.base()); err != nil {
 		return err
 	}
 	left := d.last() - next + 1

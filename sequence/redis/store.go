@@ -81,9 +81,9 @@ func (p *plain) attempt(ctx context.Context) (res sequence.Reservation, err erro
 	switch {
 	case first <= p.q.After || first < 1:
 		p.raised = p.raised || p.q.After > 0
-		return res, p.settle(ctx, got, p.q.After)
+		return res, p.moveCounter(ctx, got, p.q.After)
 	case first > most || most-first < p.q.Need-1:
-		if err := p.settle(ctx, got, p.q.After); err != nil {
+		if err := p.moveCounter(ctx, got, p.q.After); err != nil {
 			return res, err
 		}
 		return res, p.full(first - 1)
@@ -94,7 +94,7 @@ func (p *plain) attempt(ctx context.Context) (res sequence.Reservation, err erro
 	case err != nil:
 		return res, p.giveBack(ctx, got, err)
 	case next > 0:
-		return sequence.Reservation{}, p.settle(ctx, got, next-1)
+		return sequence.Reservation{}, p.moveCounter(ctx, got, next-1)
 	}
 	res.Raised, res.Max = p.raised, p.q.Max
 	return res, nil
@@ -149,10 +149,10 @@ type taken struct {
 	last, n int64
 }
 
-// settle gives back what was taken and nobody uses, if nobody has counted on since, and brings the counter to at least
+// moveCounter takes back what was taken and nobody uses, if nobody has counted on since, and brings the counter to at least
 // least, which the guard or this process has given. It sets what it has seen only: were each process to add what the
 // counter lacks, they would add it as often as there are processes.
-func (s Store) settle(ctx context.Context, t taken, least int64) error {
+func (s Store) moveCounter(ctx context.Context, t taken, least int64) error {
 	err := s.Client.Watch(ctx, func(tx *redis.Tx) error {
 		now, err := tx.Get(ctx, t.key).Int64()
 		if err != nil && !errors.Is(err, redis.Nil) {
@@ -174,11 +174,11 @@ func (s Store) settle(ctx context.Context, t taken, least int64) error {
 	return nil
 }
 
-// giveBack settles what was taken in vain, as while the guard is away, and returns why it was.
+// giveBack moves the counter over what was taken in vain, as while the guard is away, and returns why it was.
 func (s Store) giveBack(ctx context.Context, t taken, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout) // that it ended may be why
 	defer cancel()
-	return errors.Join(why, s.settle(ctx, t, 0))
+	return errors.Join(why, s.moveCounter(ctx, t, 0))
 }
 
 // size returns how many ids to ask for.

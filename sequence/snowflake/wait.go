@@ -9,8 +9,8 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// patience is how long a waiting call leaves to chance: then those that come later have to queue behind it.
-const patience = 10 * time.Millisecond
+// longWait is how long a waiting call leaves to chance: then those that come later have to queue behind it.
+const longWait = 10 * time.Millisecond
 
 // wait takes least to most ids as soon as the clock and the limit allow it, and the calls that wait already have theirs.
 func (g *Generator) wait(ctx context.Context, least, most int64) (Run, error) {
@@ -30,7 +30,7 @@ func (g *Generator) wait(ctx context.Context, least, most int64) (Run, error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		g.starving.Store(time.Since(began) > patience)
+		g.starving.Store(time.Since(began) > longWait)
 		moved := g.limitMoved()
 		now := g.clock.refresh()
 		run, tick := g.try(now, least, most)
@@ -62,10 +62,10 @@ func (g *Generator) queue(ctx context.Context) error {
 	}
 }
 
-// passTurn ends the turn of a call that came at began. If that took patience, the queue keeps its right until it is short
+// passTurn ends the turn of a call that came at began. If that took longWait, the queue keeps its right until it is short
 // again: else one that never waits could take all the ids before the next in the queue is awake.
 func (g *Generator) passTurn(began time.Time) {
-	g.starving.Store(time.Since(began) > patience && g.queued.Load() > 0)
+	g.starving.Store(time.Since(began) > longWait && g.queued.Load() > 0)
 	<-g.turn
 }
 

@@ -21,16 +21,16 @@ const Silence = 5 * time.Second
 // errSilent is that of a server that takes connections and does not answer.
 var errSilent = fmt.Errorf("it gave no answer in %v", 2*Silence)
 
-// patience has the connections to a server wait for as long as it answers, so that a search in a large table is told
+// liveTimeout has the connections to a server wait for as long as it answers, so that a search in a large table is told
 // from a frozen server: while nothing comes on a connection, another one is opened and pinged.
-type patience struct {
+type liveTimeout struct {
 	dsn  *mysql.Config // for the pings
 	gone atomic.Bool   // a ping had no answer: no connection waits any more
 }
 
-// patient returns dsn with connections of a new patience. The readTimeout of a DSN that has one holds instead.
-func patient(dsn *mysql.Config) (*mysql.Config, *patience) {
-	p := &patience{dsn: dsn}
+// waitWhileAlive returns dsn with connections of a new liveTimeout. The readTimeout of a DSN that has one holds instead.
+func waitWhileAlive(dsn *mysql.Config) (*mysql.Config, *liveTimeout) {
+	p := &liveTimeout{dsn: dsn}
 	if dsn.ReadTimeout > 0 {
 		return dsn, p
 	}
@@ -44,13 +44,13 @@ func patient(dsn *mysql.Config) (*mysql.Config, *patience) {
 		if err != nil {
 			return nil, err
 		}
-		return patientConn{conn, p}, nil
+		return liveConn{conn, p}, nil
 	}
 	return dsn, p
 }
 
 // explain names the silence that is behind an error: the driver says of every connection that broke that it is invalid.
-func (p *patience) explain(err error) error {
+func (p *liveTimeout) explain(err error) error {
 	if err != nil && p.gone.Load() {
 		return errSilent
 	}
@@ -58,7 +58,7 @@ func (p *patience) explain(err error) error {
 }
 
 // answers reports whether the server answers a new connection; an answer that refuses it counts.
-func (p *patience) answers() bool {
+func (p *liveTimeout) answers() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), Silence)
 	defer cancel()
 	db, err := sequence.NewPool(p.dsn)
@@ -71,13 +71,13 @@ func (p *patience) answers() bool {
 	return err == nil || errors.As(err, &refused)
 }
 
-type patientConn struct {
+type liveConn struct {
 	net.Conn
-	*patience
+	*liveTimeout
 }
 
 // Read implements [net.Conn].
-func (c patientConn) Read(p []byte) (int, error) {
+func (c liveConn) Read(p []byte) (int, error) {
 	for {
 		if err := c.SetReadDeadline(time.Now().Add(Silence)); err != nil {
 			return 0, err

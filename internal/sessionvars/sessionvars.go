@@ -1,5 +1,5 @@
-// Package settled makes sure of the settings of connections to a server.
-package settled
+// Package sessionvars makes sure of the variables of connections to a server.
+package sessionvars
 
 import (
 	"context"

@@ -9,11 +9,11 @@ import (
 	"github.com/seqgate/seqgate/proxy/backend"
 )
 
-// settle ensures that a transaction that a server has ended on one shard is over on
+// endOnAll ensures that a transaction that a server has ended on one shard is over on
 // all. Each statement comes here when it has run, with its error. What committed on one
 // shard is committed on the others; an error rolls back. An error's packet does not say
 // whether it ended the transaction, so the servers are asked.
-func (r *shardedConn) settle(err error) error {
+func (r *shardedConn) endOnAll(err error) error {
 	if !r.tx.open || isConnectionFailure(err) {
 		return err
 	}
