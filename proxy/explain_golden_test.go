@@ -23,6 +23,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/generate"
+	"github.com/seqgate/seqgate/proxy/plan"
 	"github.com/seqgate/seqgate/sequence"
 	"github.com/seqgate/seqgate/sequence/sequencetest"
 	"github.com/seqgate/seqgate/sequence/worker"
@@ -86,7 +87,7 @@ func planStatements(t *testing.T, file []byte) []byte {
 	return out.Bytes()
 }
 
-func explainIn(s *session, statement string) (explanation, error) {
+func explainIn(s *session, statement string) (plan.Explanation, error) {
 	if s.router != nil {
 		return s.router.explain([]byte(statement), parser.Mode{})
 	}

@@ -113,6 +113,7 @@ func TestShowPlanDenied(t *testing.T) {
 			"INSERT INTO t (hidden) SELECT a FROM mine": "1142 (42000): INSERT command denied",
 			"SELECT NEXT VALUE FROM t_seq":              "1142 (42000): ",
 			"SELECT NEXTVAL(t_seq)":                     "1142 (42000): ",
+			"SELECT 1, NEXTVAL(t_seq)":                  "1142 (42000): ",
 			"SELECT NEXT 10001 VALUES FROM t_seq":       "1210 (HY000): cannot give 10001 values",
 		} {
 			rows, err := c.QueryContext(t.Context(), "SHOW SEQGATE PLAN FOR '"+statement+"'")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/plan"
 )
 
@@ -48,7 +47,7 @@ func (f *insertWriter) fillText(dst, sql []byte, p *plan.Fill) ([]byte, error) {
 	}
 	f.idsAt = f.idsAt[:0]
 	p.Sent = plan.SentText
-	return f.planner.Stmt.AppendFilled(dst, sql, p.Binding.Column, f.fillValues(sql, p), f.fillOptions(p)), nil
+	return f.planner.Stmt.AppendFilled(dst, sql, p.Binding.Column, f.fillValues(sql, p), p.Options()), nil
 }
 
 // fillValues returns the ids that were taken, row by row.
@@ -65,10 +64,4 @@ func (f *insertWriter) fillValues(sql []byte, p *plan.Fill) func(dst []byte, row
 		n++
 		return dst, true
 	}
-}
-
-// fillOptions: with ON DUPLICATE KEY UPDATE a row that was there already has to
-// be told apart, and its id told to the client, as a native column does.
-func (f *insertWriter) fillOptions(p *plan.Fill) parser.FillOptions {
-	return parser.FillOptions{TellUpdated: p.TellsUpdated()}
 }

@@ -361,9 +361,9 @@ func (f *queryFiller) explainFilled(sql []byte, p *plan.Fill) []byte {
 			return f.appendCopied(dst, sql, p, row)
 		}
 		n++
-		dst = appendNamedID(dst, n, wrap)
+		dst = plan.AppendNamedID(dst, n, wrap)
 		wrap = false
 		return dst, true
 	}
-	return f.planner.Stmt.AppendFilled(nil, sql, p.Binding.Column, value, f.fillOptions(p))
+	return f.planner.Stmt.AppendFilled(nil, sql, p.Binding.Column, value, p.Options())
 }

@@ -24,7 +24,7 @@ func (f *insertWriter) sendFilled(p *plan.Fill, attributes, sql []byte) error {
 
 // eachPart returns the filled text in parts, which are valid until f returns.
 func (s *insertWriter) eachPart(p *plan.Fill, sql []byte, f func(part []byte)) {
-	o := s.fillOptions(p)
+	o := p.Options()
 	o.Flush = func(dst []byte) []byte {
 		f(dst)
 		return dst[:0]

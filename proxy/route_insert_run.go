@@ -81,7 +81,7 @@ func (in *shardedInsert) appendText(dst []byte, p *insertPart) []byte {
 		}
 	}
 	if in.Kind == plan.Filled {
-		edits.FillOptions, edits.Column = in.r.s.fillOptions(fill), in.Binding.Column
+		edits.FillOptions, edits.Column = fill.Options(), in.Binding.Column
 		if fill.Open > 0 {
 			edits.Value = in.fillValues(fill)
 		}

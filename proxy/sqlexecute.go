@@ -228,7 +228,7 @@ func (f *filler) fillImmediate(st *statement, p *plan.Fill, open func(row int) b
 		n++
 		return dst, true
 	}
-	filled := f.planner.Stmt.AppendFilled(nil, text, p.Binding.Column, value, f.fillOptions(p))
+	filled := f.planner.Stmt.AppendFilled(nil, text, p.Binding.Column, value, p.Options())
 	command := parser.AppendLiteral([]byte("EXECUTE IMMEDIATE "), filled, f.State.Mode)
 	return appendUsing(command, append(kept, using[taken:]...)), nil
 }

@@ -85,7 +85,7 @@ func (f *filler) parameterText(sql []byte, p *plan.Fill) []byte {
 		}
 		return append(dst, '?'), true
 	}
-	return f.planner.Stmt.AppendFilled(nil, sql, p.Binding.Column, value, f.fillOptions(p))
+	return f.planner.Stmt.AppendFilled(nil, sql, p.Binding.Column, value, p.Options())
 }
 
 // prepareTwice sends the second text behind the first, which is under way. It reports

@@ -206,3 +206,7 @@ func (v *IDVariables) Index(i int) int {
 	}
 	return i
 }
+
+// Options says how the statement is filled: with ON DUPLICATE KEY UPDATE a row that was there already has to be told apart, and
+// its id told to the client, as a native column does.
+func (p *Fill) Options() parser.FillOptions { return parser.FillOptions{TellUpdated: p.TellsUpdated()} }
