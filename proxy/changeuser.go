@@ -65,7 +65,7 @@ func relayFailure(err error) error {
 // verifyChange verifies the client by the list of users, and gives it another
 // connection to the backend, so that nothing of the former user's is left.
 func (x *commandRunner) verifyChange(change handshake.ChangeUser, sequence byte, keyspace *catalog.Keyspace, database string) error {
-	c := claim{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: x.salt, switches: x.Has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
+	c := authRequest{user: change.User, plugin: change.Plugin, proof: change.Proof, salt: x.salt, switches: x.Has(mysql.CLIENT_PLUGIN_AUTH), sequence: sequence,
 		pause: func(d time.Duration) error { return pauseFor(x.ctx, d) }}
 	if !c.switches {
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD

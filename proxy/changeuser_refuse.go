@@ -11,7 +11,7 @@ import (
 // refuseInFull goes through the steps that MySQL has between a proof that is not known
 // to it and its refusal: it asks for the password itself. A client that awaits them, as
 // PHP's, reads an error in their place without its SQLSTATE. refusal is given back.
-func (x *commandRunner) refuseInFull(c *claim, refusal error) error {
+func (x *commandRunner) refuseInFull(c *authRequest, refusal error) error {
 	var refused *mysql.MyError
 	if !errors.As(refusal, &refused) || len(c.proof) <= 1 || !x.frontSecure && x.srv.publicKey == nil {
 		return refusal

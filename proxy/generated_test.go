@@ -46,7 +46,7 @@ func TestSnowflakeInsertIDs(t *testing.T) {
 				t.Run(name+"/"+column, func(t *testing.T) {
 					t.Parallel()
 					g := newGate(t, s, gateOptions{vschema: snowflakeSchema(params, len(cases))})
-					w := &insertTwin{openDSN(t, nativeDSN(s, s.NewDatabase(t), "")), g.open(t, ""), column}
+					w := &nativePair{openDSN(t, nativeDSN(s, s.NewDatabase(t), "")), g.open(t, ""), column}
 					testInsertIDs(t, w, cases)
 				})
 			}

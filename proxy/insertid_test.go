@@ -133,12 +133,12 @@ type insertOutcome struct {
 func TestInsertIDs(t *testing.T) {
 	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
-		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) { testInsertIDs(t, w, insertCases) })
-		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *insertTwin) { testInsertIDs(t, w, upserts(insertCases)) })
+		eachTwin(t, s, "", func(t *testing.T, w *nativePair) { testInsertIDs(t, w, insertCases) })
+		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *nativePair) { testInsertIDs(t, w, upserts(insertCases)) })
 	})
 }
 
-func testInsertIDs(t *testing.T, w *insertTwin, cases []insertCase) {
+func testInsertIDs(t *testing.T, w *nativePair, cases []insertCase) {
 	for i, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			tt := numbered(tt, i)

@@ -8,8 +8,8 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
-// besideTriggers are statements that leave rows out, change rows that were there, or fail; see insertTriggers.
-var besideTriggers = []insertCase{
+// comparedTriggers are statements that leave rows out, change rows that were there, or fail; see insertTriggers.
+var comparedTriggers = []insertCase{
 	{name: "new", stmt: "INSERT INTO t (u) VALUES ('b')"},
 	{name: "three", stmt: "INSERT INTO t (u) VALUES ('b'), ('d'), ('e')"},
 	{name: "explicit", stmt: "INSERT INTO t (id, u) VALUES (100, 'b')"},
@@ -50,12 +50,12 @@ var insertTriggers = []string{"BEFORE INSERT", "AFTER INSERT", "BEFORE UPDATE", 
 func TestInsertIDsBesideTriggers(t *testing.T) {
 	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
-		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) {
+		eachTwin(t, s, "", func(t *testing.T, w *nativePair) {
 			const audit = "CREATE TABLE audit (k BIGINT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20)) AUTO_INCREMENT = 9000"
 			exec(t, w.native, audit)
 			exec(t, w.through, audit)
 			for i, when := range insertTriggers {
-				for j, tt := range besideTriggers {
+				for j, tt := range comparedTriggers {
 					t.Run(when+"/"+tt.name, func(t *testing.T) {
 						tt.setup = []string{"INSERT INTO t (id, u, n) VALUES (5, 'a', 0), (6, 'c', 0)",
 							"CREATE TRIGGER t " + when + " ON t FOR EACH ROW INSERT INTO audit (v) VALUES ('x')"}

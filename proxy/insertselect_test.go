@@ -115,12 +115,12 @@ var queryCases = []insertCase{
 func TestInsertFromQueries(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		eachTwin(t, s, "", func(t *testing.T, w *insertTwin) { testInsertFromQueries(t, s, w, queryCases) })
-		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *insertTwin) { testInsertFromQueries(t, s, w, upserts(queryCases)) })
+		eachTwin(t, s, "", func(t *testing.T, w *nativePair) { testInsertFromQueries(t, s, w, queryCases) })
+		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *nativePair) { testInsertFromQueries(t, s, w, upserts(queryCases)) })
 	})
 }
 
-func testInsertFromQueries(t *testing.T, s *servertest.Server, w *insertTwin, cases []insertCase) {
+func testInsertFromQueries(t *testing.T, s *servertest.Server, w *nativePair, cases []insertCase) {
 	for _, db := range []*sql.DB{w.native, w.through} {
 		exec(t, db, "CREATE TABLE s (a INT, u VARCHAR(200), KEY i (u))", "INSERT INTO s VALUES (3, 'c'), (1, 'a'), (2, 'b')")
 	}

@@ -35,7 +35,7 @@ type login struct {
 	open      *backend.Opening  // a server that has greeted, and is to be left in order if nothing comes of the login
 	back      *backend.Conn     // once it is logged in
 	login     backend.Login     // there, where it is seqgate's own
-	claim     claim             // of a listed user
+	request   authRequest       // of a listed user
 	database  string            // at the backend, "" for none
 	leave     func()            // gives the user's place back
 	hold      hold              // what its packets take

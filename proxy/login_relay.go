@@ -123,7 +123,7 @@ func (l *login) redirect() error {
 		return l.refuse(err)
 	}
 	l.greeting.Salt, l.greeting.Plugin = open.Greeting.Salt, open.Greeting.Plugin
-	c := claim{salt: open.Greeting.Salt, sequence: l.sequence}
+	c := authRequest{salt: open.Greeting.Salt, sequence: l.sequence}
 	if err := c.switchTo(l.proving(), open.Greeting.Plugin); err != nil {
 		return l.explain(err)
 	}

@@ -48,7 +48,7 @@ func (l *login) verify() error {
 		}
 		return l.refuse(err)
 	}
-	return l.claim.sendOK(&l.front, l.back.OK)
+	return l.request.sendOK(&l.front, l.back.OK)
 }
 
 // check verifies the password that the handshake response proves.
@@ -57,13 +57,13 @@ func (l *login) check() error {
 	if err := l.srv.checkTransport(l.front.Conn, encryption); err != nil {
 		return err
 	}
-	c := claim{user: l.response.User, plugin: l.response.Plugin, proof: l.response.Proof, salt: l.greeting.Salt,
+	c := authRequest{user: l.response.User, plugin: l.response.Plugin, proof: l.response.Proof, salt: l.greeting.Salt,
 		switches: l.response.Has(handshake.PluginAuth), sequence: l.sequence, pause: l.pause}
 	if !c.switches {
 		c.plugin = mysql.AUTH_NATIVE_PASSWORD // what such clients have
 	}
 	err := l.srv.verify(l.proving(), &c, l.front.RemoteAddr())
-	l.claim, l.sequence = c, c.sequence
+	l.request, l.sequence = c, c.sequence
 	if err == nil && !l.srv.user(c.user).admits(encryption) {
 		return accessDenied(c.user, l.front.RemoteAddr(), len(c.proof) > 0)
 	}

@@ -116,7 +116,7 @@ func (s *logins) guesserOf(user string, from net.Addr) guesser {
 }
 
 // guess looks at a client's proof of its password, which is right or not, when it is its time.
-func (s *logins) guess(c *claim, from net.Addr, right func() bool) (ok bool, err error) {
+func (s *logins) guess(c *authRequest, from net.Addr, right func() bool) (ok bool, err error) {
 	who := s.guesserOf(c.user, from)
 	wait := s.guesses.enter(who, time.Now())
 	if wait > 0 {

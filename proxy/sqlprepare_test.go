@@ -65,7 +65,7 @@ func TestInsertIDsOfSQLPrepare(t *testing.T) {
 				continue
 			}
 			t.Run(form.name, func(t *testing.T) {
-				eachTwin(t, s, "", func(t *testing.T, w *insertTwin) { testInsertIDsBy(t, w, form.run) })
+				eachTwin(t, s, "", func(t *testing.T, w *nativePair) { testInsertIDsBy(t, w, form.run) })
 			})
 		}
 	})
@@ -73,7 +73,7 @@ func TestInsertIDsOfSQLPrepare(t *testing.T) {
 
 // testInsertIDsBy is testInsertIDs in another form. What is sent before the
 // statement may fail, natively as through seqgate.
-func testInsertIDsBy(t *testing.T, w *insertTwin, form func(insertCase) ([]string, string)) {
+func testInsertIDsBy(t *testing.T, w *nativePair, form func(insertCase) ([]string, string)) {
 	for i, tt := range insertCases {
 		t.Run(tt.name, func(t *testing.T) {
 			tt := numbered(tt, i)

@@ -12,8 +12,8 @@ import (
 	"github.com/seqgate/seqgate/internal/servertest"
 )
 
-// besideVSchema has a key of each kind; of xi and xd it does not tell the column's type.
-const besideVSchema = `{"keyspaces": {
+// comparedVSchema has a key of each kind; of xi and xd it does not tell the column's type.
+const comparedVSchema = `{"keyspaces": {
 	"main": {"tables": {"user_seq": {"type": "sequence"}}},
 	"customer": {"sharded": true,
 		"vindexes": {"hash": {"type": "hash"}, "md5": {"type": "unicode_loose_md5"}, "xx": {"type": "xxhash"}},
@@ -26,7 +26,7 @@ const besideVSchema = `{"keyspaces": {
 			"xd": {"column_vindexes": [{"column": "k", "name": "xx"}]},
 			"ref": {"type": "reference"}}}}}`
 
-var besideTables = []string{
+var comparedTables = []string{
 	"CREATE TABLE user (id BIGINT PRIMARY KEY, name VARCHAR(64), age INT, n INT NOT NULL DEFAULT 0, f FLOAT, d DECIMAL(8,2), " +
 		"e ENUM('b','a'), b BIT(9), st SET('x','y'))",
 	"CREATE TABLE child (cid BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, v VARCHAR(64), KEY (user_id))",
@@ -46,9 +46,9 @@ type beside struct {
 
 func newBeside(t *testing.T, s *servertest.Server) *beside {
 	t.Helper()
-	g := newShardedGate(t, s, 4, gateOptions{vschema: besideVSchema}, besideTables...)
+	g := newShardedGate(t, s, 4, gateOptions{vschema: comparedVSchema}, comparedTables...)
 	db := s.Open(t, s.NewDatabase(t))
-	exec(t, db, besideTables...)
+	exec(t, db, comparedTables...)
 	return &beside{g: g, db: db, single: conn(t, db), sharded: conn(t, g.open(t, "customer", ""))}
 }
 

@@ -16,27 +16,27 @@ const (
 	plainID       = "id BIGINT PRIMARY KEY"
 )
 
-// insertTwin runs cases twice: on a native AUTO_INCREMENT column, and through
+// nativePair runs cases twice: on a native AUTO_INCREMENT column, and through
 // seqgate on a column of a sequence.
-type insertTwin struct {
+type nativePair struct {
 	native, through *sql.DB
 	column          string // the id's, through seqgate
 }
 
-func newInsertTwin(t *testing.T, s *servertest.Server, column, params string) *insertTwin {
+func newNativePair(t *testing.T, s *servertest.Server, column, params string) *nativePair {
 	t.Helper()
 	g := newGate(t, s, gateOptions{})
-	return &insertTwin{openDSN(t, nativeDSN(s, s.NewDatabase(t), params)), g.open(t, params), column}
+	return &nativePair{openDSN(t, nativeDSN(s, s.NewDatabase(t), params)), g.open(t, params), column}
 }
 
 // eachTwin runs f at the same time for an id's column that is AUTO_INCREMENT itself,
 // and for one that is not.
-func eachTwin(t *testing.T, s *servertest.Server, params string, f func(*testing.T, *insertTwin)) {
+func eachTwin(t *testing.T, s *servertest.Server, params string, f func(*testing.T, *nativePair)) {
 	t.Helper()
 	for name, column := range map[string]string{"AUTO_INCREMENT": autoIncrement, "plain": plainID} {
 		t.Run(name+params, func(t *testing.T) {
 			t.Parallel()
-			f(t, newInsertTwin(t, s, column, params))
+			f(t, newNativePair(t, s, column, params))
 		})
 	}
 }
@@ -44,7 +44,7 @@ func eachTwin(t *testing.T, s *servertest.Server, params string, f func(*testing
 // open makes the table of a case on both sides, runs what the case has before its
 // statement, and gives the connections that did. The sequence's ids begin where the
 // native column's do.
-func (w *insertTwin) open(t *testing.T, tt insertCase) (native, through *sql.Conn) {
+func (w *nativePair) open(t *testing.T, tt insertCase) (native, through *sql.Conn) {
 	t.Helper()
 	const rest = ", u VARCHAR(20) UNIQUE, n BIGINT DEFAULT 0)"
 	exec(t, w.native, "CREATE TABLE "+tt.table+" ("+autoIncrement+rest)
@@ -59,7 +59,7 @@ func (w *insertTwin) open(t *testing.T, tt insertCase) (native, through *sql.Con
 
 // compare runs a case on both sides and reports what differs; but may change what is
 // expected natively, and then what is got.
-func (w *insertTwin) compare(t *testing.T, native, through *sql.Conn, tt insertCase, but func(want, got *insertOutcome)) {
+func (w *nativePair) compare(t *testing.T, native, through *sql.Conn, tt insertCase, but func(want, got *insertOutcome)) {
 	t.Helper()
 	want, got := runInsert(t, native, tt), runInsert(t, through, tt)
 	if but != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/seqgate/seqgate/proxy/handshake"
 )
 
-// claim is what a client says of who it is, for seqgate to verify by its list of
+// authRequest is what a client says of who it is, for seqgate to verify by its list of
 // users.
-type claim struct {
+type authRequest struct {
 	user, plugin string
 	proof, salt  []byte
 	switches     bool                      // the client can be asked for another plugin's proof
@@ -26,7 +26,7 @@ type claim struct {
 }
 
 // verify checks a client's proof of its password, by the user's plugin.
-func (s *logins) verify(front handshake.PacketConn, c *claim, from net.Addr) error {
+func (s *logins) verify(front handshake.PacketConn, c *authRequest, from net.Addr) error {
 	u := s.user(c.user)
 	if c.plugin != u.Plugin {
 		if !c.switches {
@@ -48,7 +48,7 @@ func (s *logins) verify(front handshake.PacketConn, c *claim, from net.Addr) err
 }
 
 // sendOK tells the client that it is let in, with the payload of an OK packet.
-func (c *claim) sendOK(front handshake.PacketConn, ok []byte) error {
+func (c *authRequest) sendOK(front handshake.PacketConn, ok []byte) error {
 	var packets []handshake.Packet
 	next := c.sequence + 1
 	if c.fast { // caching_sha2_password says first that the proof was enough
@@ -59,7 +59,7 @@ func (c *claim) sendOK(front handshake.PacketConn, ok []byte) error {
 }
 
 // switchTo asks the client for another plugin's proof, and reads it.
-func (c *claim) switchTo(front handshake.PacketConn, plugin string) error {
+func (c *authRequest) switchTo(front handshake.PacketConn, plugin string) error {
 	err := front.Send(handshake.Packet{Sequence: c.sequence + 1, Payload: handshake.SwitchRequest(plugin, c.salt)})
 	if err != nil {
 		return &frontError{err}
