@@ -50,7 +50,7 @@ helm: ## have Helm itself read and render the chart deploy/helm/seqgate; builds 
 dist: ## what a release has, without publishing it: dist/ (needs goreleaser 2)
 	goreleaser release --snapshot --clean
 
-test: ## race tests on real servers; installs MariaDB, etcd and ZooKeeper (Debian) when they are missing
+test: ## race tests on real servers; installs MariaDB, etcd, ZooKeeper, Redis and what else is missing (Debian)
 	RACE=off scripts/test $(COMPUTING)
 	scripts/test $(LONGEST) $(filter-out $(COMPUTING:./%=$(MODULE)/%),$(shell go list ./...))
 	scripts/test -tags etcd,zookeeper,otel -run '^(TestLeaserKinds|TestTracing|TestPlannerServesManyAtOnce)' ./cmd/seqgate ./internal/generators ./proxy/route

@@ -21,6 +21,8 @@ const (
 	ticketsTable  = "CREATE TABLE Tickets64 (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, stub CHAR(1) NOT NULL DEFAULT '' UNIQUE)"
 	usersTable    = "CREATE TABLE users (id BIGINT AUTO_INCREMENT PRIMARY KEY)"
 	usersSequence = "CREATE TABLE users_seq " + vitessSequence
+
+	createUsersSequence = "CREATE TABLE `DB`.`users_seq` (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) ENGINE = InnoDB COMMENT 'vitess_sequence';"
 )
 
 func TestSeqImport(t *testing.T) {
@@ -89,9 +91,8 @@ func TestSeqImport(t *testing.T) {
 				}
 				want := tt.want
 				if tt.target == nil || !strings.Contains(tt.target[0], "users_seq") {
-					create := "CREATE TABLE `DB`.`users_seq` (id INT PRIMARY KEY, next_id BIGINT, cache BIGINT) ENGINE = InnoDB COMMENT 'vitess_sequence';"
 					n := len(tt.sources)
-					want = append(append(want[:n:n], create), want[n:]...)
+					want = append(append(want[:n:n], createUsersSequence), want[n:]...)
 				}
 				out, err := p.run(seqCommand("import"), append(args, "--dry-run")...)
 				if err != nil {
@@ -199,13 +200,13 @@ func TestSeqImportRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		p := newPlace(t, s, "", usersSequence)
+		p := newPlace(t, s, "")
 		from := []string{"redis", "--from", "redis://" + addr + "/2"}
 		out, err := p.run(seqCommand("import"), append(from, "users_seq=ids:user", "--margin", "100")...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantLines(t, out, `-- main.users_seq: redis "ids:user" stands at 5001 in source 1`,
+		wantLines(t, out, `-- main.users_seq: redis "ids:user" stands at 5001 in source 1`, createUsersSequence,
 			"INSERT INTO `DB`.`users_seq` (id, next_id, cache) VALUES (0, 5101, 1000);")
 		_, err = p.run(seqCommand("import"), append(from, "users_seq=nope")...)
 		wantError(t, p, err, 1, `source 1: redis "nope": there is no such key`)

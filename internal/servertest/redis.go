@@ -14,12 +14,16 @@ import (
 func StartRedis(tb testing.TB) string {
 	tb.Helper()
 	path, err := exec.LookPath("redis-server")
+	if err != nil { // Debian's package redis-tools has the program too, which is a server by its name
+		path, err = exec.LookPath("redis-check-rdb")
+	}
 	if err != nil {
-		tb.Skip("redis-server is not installed: apt-get install redis-server")
+		tb.Skip("redis-server is not installed: apt-get install redis-tools")
 	}
 	addr := FreeAddr(tb)
 	_, port, _ := net.SplitHostPort(addr)
 	server := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", tb.TempDir())
+	server.Args[0] = "redis-server"
 	if err := server.Start(); err != nil {
 		tb.Fatal(err)
 	}
