@@ -55,11 +55,7 @@ func (q *queryRows) collect(query []byte) error {
 			return err
 		}
 	}
-	utf8, err := conns[0].QueryRow("SELECT @@character_set_client = 'utf8mb4' LIMIT 1", 1)
-	if err != nil {
-		return err
-	}
-	q.inUTF8 = utf8[0] == "1"
+	q.inUTF8 = q.mode.Charset.String() == "utf8mb4"
 	// No text is lost in that character set, and no rows by a limit, which is not for
 	// such a query (MySQL manual, "sql_select_limit").
 	return r.withSessionVariables(conns, func() error { return q.read(conns, p, query) }, sessionVariable{"character_set_results", "utf8mb4"}, sessionVariable{selectLimit, noLimit})

@@ -117,7 +117,7 @@ func unlessSilent(silent bool, err error) error {
 	return err
 }
 
-// keep returns a statement an id.
+// keep gives a statement an id.
 func (p *preparedStmts) keep(st *routedStmt) {
 	if p.all == nil {
 		p.all = make(map[uint32]*routedStmt)

@@ -352,7 +352,7 @@ func (r *shardedConn) enterDatabase(conn *executor) error {
 	return conn.ChangeDatabase(want)
 }
 
-// precede returns a connection the characteristics of the transaction that it is about to begin:
+// precede gives a connection the characteristics of the transaction that it is about to begin:
 // the client's, or one of a single statement.
 func (r *shardedConn) precede(conn *executor, texts []string) error {
 	for _, text := range texts {

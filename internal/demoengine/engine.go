@@ -120,8 +120,8 @@ func addUsers(e *sqle.Engine) {
 	}
 }
 
-// defineVariables returns the engine InnoDB's lock wait timeout (its own one is global and always 1), insert_id,
-// and a version comment that says to a client's greeting what it is.
+// defineVariables gives the engine InnoDB's lock wait timeout (its own one is global and always 1), insert_id, counts of
+// warnings and errors, and a version comment that says to a client's greeting what it is.
 func defineVariables() {
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{
 		&sql.MysqlSystemVariable{
@@ -138,6 +138,7 @@ func defineVariables() {
 			Type:    types.NewSystemIntType("insert_id", 0, math.MaxInt64, false),
 			Default: int64(0),
 		},
+		count("warning_count"), count("error_count"),
 		&sql.MysqlSystemVariable{
 			Name:    "version_comment",
 			Scope:   sql.GetMysqlScope(sql.SystemVariableScope_Global),
@@ -145,6 +146,12 @@ func defineVariables() {
 			Default: "seqgate demo engine (go-mysql-server, in memory)",
 		},
 	})
+}
+
+// count is a variable of which seqgate asks what a statement has left: nothing here warns.
+func count(name string) sql.SystemVariable {
+	return &sql.MysqlSystemVariable{Name: name, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session),
+		Type: types.NewSystemIntType(name, 0, math.MaxInt64, false), Default: int64(0)}
 }
 
 // version is what SELECT VERSION() says: the greeting's own default differs from it.

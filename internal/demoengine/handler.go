@@ -105,7 +105,11 @@ func (h *handler) ComResetConnection(c *mysql.Conn) error {
 
 // ComQuery implements mysql.Handler.
 func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, send mysql.ResultSpoolFn) error {
+	if err := refusePrepare(query); err != nil {
+		return err
+	}
 	var a answer
+	query, a.dropped = withoutDo(query)
 	err := h.exclusive(c, query, func() error {
 		return h.Handler.ComQuery(a.watch(ctx), c, query, a.collect)
 	})
@@ -117,7 +121,11 @@ func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, sen
 
 // ComMultiQuery implements mysql.Handler.
 func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, send mysql.ResultSpoolFn) (rest string, err error) {
+	if err := refusePrepare(query); err != nil {
+		return "", err
+	}
 	var a answer
+	query, a.dropped = withoutDo(query)
 	err = h.exclusive(c, query, func() error {
 		rest, err = h.Handler.ComMultiQuery(a.watch(ctx), c, query, a.collect)
 		return err

@@ -185,3 +185,22 @@ func TestUsesTablesAndOnlyReads(t *testing.T) {
 		}
 	}
 }
+
+// A client can read the answer to what the engine does not have.
+func TestWhatTheEngineLacks(t *testing.T) {
+	c := connect(t, newEngine(t), "root", "")
+	for _, statement := range []string{"PREPARE s FROM 'SELECT 1'", " execute s", "DEALLOCATE PREPARE s"} {
+		if _, err := c.ExecContext(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "no PREPARE in SQL") {
+			t.Errorf("%s: error %v", statement, err)
+		}
+	}
+	if result, err := c.ExecContext(t.Context(), "DO LAST_INSERT_ID(7), 2"); err != nil {
+		t.Error(err)
+	} else if id, err := result.LastInsertId(); id != 7 || err != nil {
+		t.Errorf("DO: got %d, %v", id, err)
+	}
+	var warnings int
+	if err := c.QueryRowContext(t.Context(), "SELECT @@warning_count + @@error_count").Scan(&warnings); err != nil || warnings != 0 {
+		t.Errorf("got %d warnings, error %v", warnings, err)
+	}
+}

@@ -18,6 +18,7 @@ type answer struct {
 	results []result
 	lastID  int64 // of the last LAST_INSERT_ID(expr)
 	setID   bool  // whether there was one
+	dropped bool  // nobody asks for the rows: the statement was a DO
 }
 
 type result struct {
@@ -34,6 +35,9 @@ func (a *answer) watch(ctx context.Context) context.Context {
 
 // collect keeps a result. The engine reuses the memory of row values when the statement ends.
 func (a *answer) collect(r *sqltypes.Result, more bool) error {
+	if a.dropped {
+		r = &sqltypes.Result{}
+	}
 	for _, row := range r.Rows {
 		for i, v := range row {
 			row[i] = sqltypes.MakeTrusted(v.Type(), bytes.Clone(v.Raw()))

@@ -2,7 +2,11 @@
 
 package demoengine
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/dolthub/vitess/go/mysql"
+)
 
 // usesTables tells whether a statement may look at a table, by its keywords; when in doubt it may. A
 // client's greeting (SET NAMES, SELECT @@version_comment) and a BEGIN do not.
@@ -28,6 +32,27 @@ func onlyReads(query string) bool {
 			!strings.Contains(text, "lock in share mode")
 	}
 	return false
+}
+
+// errPrepare is in the place of the engine's answer to SQL's PREPARE, which no client can read.
+var errPrepare = mysql.NewSQLError(mysql.ERNotSupportedYet, mysql.SSClientError,
+	"the demo's engine has no PREPARE in SQL; drivers' prepared statements work, and PREPARE does where seqgate is in front of a server")
+
+// refusePrepare refuses PREPARE, EXECUTE and DEALLOCATE PREPARE.
+func refusePrepare(query string) error {
+	switch first, _ := keywords(query); first {
+	case "prepare", "execute", "deallocate":
+		return errPrepare
+	}
+	return nil
+}
+
+// withoutDo returns a DO, which the engine does not have, as the SELECT whose rows it drops.
+func withoutDo(query string) (text string, was bool) {
+	if first, _ := keywords(query); first != "do" {
+		return query, false
+	}
+	return "SELECT" + strings.TrimLeft(query, " \t\r\n")[len("do"):], true
 }
 
 // keywords returns a statement's first word and, unless it is longer than any that matter here, its
