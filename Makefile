@@ -52,6 +52,7 @@ dist: ## what a release has, without publishing it: dist/ (needs goreleaser 2)
 
 test: ## race tests on real servers; installs MariaDB, etcd, ZooKeeper, Redis and what else is missing (Debian)
 	RACE=off scripts/test $(COMPUTING)
+	RACE=off scripts/test -run '^TestAllocationsPerStatement$$' ./proxy
 	scripts/test $(LONGEST) $(filter-out $(COMPUTING:./%=$(MODULE)/%),$(shell go list ./...))
 	scripts/test -tags etcd,zookeeper,otel -run '^(TestLeaserKinds|TestTracing|TestPlannerServesManyAtOnce)' ./cmd/seqgate ./internal/generators ./proxy/route
 
