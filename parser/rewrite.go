@@ -180,7 +180,7 @@ func (s *InsertStmt) separate(e *editor, column string) {
 	}
 }
 
-// fillAlias returns the row alias a column for the value that was added. The
+// fillAlias gives the row alias a column for the value that was added. The
 // columns are always named, the added one so that it hides no name of the
 // client's: in ON DUPLICATE KEY UPDATE a column that only the table has may be
 // written without qualifier.

@@ -51,7 +51,7 @@ var looksAtLeft = [][]string{
 func TestLeftByInserts(t *testing.T) {
 	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
-		eachTwin(t, s, "", func(t *testing.T, w *nativePair) {
+		eachNativePair(t, s, "", func(t *testing.T, w *nativePair) {
 			for _, db := range []*sql.DB{w.native, w.through} {
 				exec(t, db, "CREATE TABLE log (k INT PRIMARY KEY AUTO_INCREMENT, v BIGINT)", "CREATE PROCEDURE keep(IN x BIGINT) INSERT INTO log (v) VALUES (x)")
 			}
@@ -127,7 +127,7 @@ func rowsText(t *testing.T, c *sql.Conn, query string, args ...any) string {
 func TestPreparedLooksAtLeft(t *testing.T) {
 	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
-		eachTwin(t, s, "", func(t *testing.T, w *nativePair) {
+		eachNativePair(t, s, "", func(t *testing.T, w *nativePair) {
 			tt := insertCase{setup: []string{"INSERT INTO t (id, u, n) VALUES (5, 'a', 0), (6, 'c', 0)"}}.on("t1")
 			native, through := w.open(t, tt)
 			for _, stmt := range []string{"INSERT INTO t1 (u) VALUES ('a')", "INSERT IGNORE INTO t1 (u) VALUES ('a')",

@@ -106,8 +106,8 @@ func (x *textRunner) explain(sql []byte) (e plan.Explanation, err error) {
 	case plan.Command:
 		e.Add("plan", "command")
 		e.Add("command", "%s", p.what)
-		if p.own != nil && p.own.SQL() != "" {
-			e.Server(x.keyspace, []byte(p.own.SQL()))
+		if p.own != nil && p.own.Shown() != "" {
+			e.Server(x.keyspace, []byte(p.own.Shown()))
 		}
 	}
 	return e, nil

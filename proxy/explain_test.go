@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
@@ -116,26 +117,37 @@ func TestShowPlanDenied(t *testing.T) {
 			"SELECT 1, NEXTVAL(t_seq)":                  "1142 (42000): ",
 			"SELECT NEXT 10001 VALUES FROM t_seq":       "1210 (HY000): cannot give 10001 values",
 		} {
-			rows, err := c.QueryContext(t.Context(), "SHOW SEQGATE PLAN FOR '"+statement+"'")
-			if err != nil {
-				t.Fatalf("%s: %v", statement, err)
+			if got := planLines(t, c, statement); !strings.HasPrefix(got, "plan: refuse\nerror: "+refusal) {
+				t.Errorf("%s: got\n%s", statement, got)
 			}
-			var lines []string
-			for rows.Next() {
-				var about, says string
-				if err := rows.Scan(&about, &says); err != nil {
-					t.Fatal(err)
-				}
-				lines = append(lines, about+": "+says)
-			}
-			if err := rows.Err(); err != nil {
-				t.Fatal(err)
-			}
-			if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, "plan: refuse\nerror: "+refusal) {
+		}
+		for _, statement := range []string{"ALTER SEQUENCE t_seq START WITH 5", "ALTER SEQUENCE t_seq RESTART", "SHOW CREATE SEQUENCE t_seq"} {
+			if got := planLines(t, c, statement); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "plan: command\n") {
 				t.Errorf("%s: got\n%s", statement, got)
 			}
 		}
 	})
+}
+
+// planLines returns the plan of a statement.
+func planLines(t *testing.T, c *sql.Conn, statement string) string {
+	t.Helper()
+	rows, err := c.QueryContext(t.Context(), "SHOW SEQGATE PLAN FOR '"+statement+"'")
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	var lines []string
+	for rows.Next() {
+		var about, says string
+		if err := rows.Scan(&about, &says); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, about+": "+says)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // The same in front of shards, where the account that runs statements has no rights to a table.

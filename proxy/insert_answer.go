@@ -53,7 +53,7 @@ func (f *insertWriter) tellInserted(p *plan.Fill, t catalog.TableName, ok *wire.
 	if inserted == 0 && p.HidesUpdated(o) {
 		o.Reported = f.askUpdated(p, o)
 	}
-	v := p.Settle(o, inserted, f.State.LastID)
+	v := p.Decide(o, inserted, f.State.LastID)
 	if v.Unknown {
 		f.State.LastIDKnown = false
 	} else {

@@ -133,8 +133,8 @@ type insertOutcome struct {
 func TestInsertIDs(t *testing.T) {
 	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
-		eachTwin(t, s, "", func(t *testing.T, w *nativePair) { testInsertIDs(t, w, insertCases) })
-		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *nativePair) { testInsertIDs(t, w, upserts(insertCases)) })
+		eachNativePair(t, s, "", func(t *testing.T, w *nativePair) { testInsertIDs(t, w, insertCases) })
+		eachNativePair(t, s, "clientFoundRows=true", func(t *testing.T, w *nativePair) { testInsertIDs(t, w, upserts(insertCases)) })
 	})
 }
 

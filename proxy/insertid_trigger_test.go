@@ -50,7 +50,7 @@ var insertTriggers = []string{"BEFORE INSERT", "AFTER INSERT", "BEFORE UPDATE", 
 func TestInsertIDsBesideTriggers(t *testing.T) {
 	t.Parallel()
 	servertest.AtOnce(t, func(t *testing.T, s *servertest.Server) {
-		eachTwin(t, s, "", func(t *testing.T, w *nativePair) {
+		eachNativePair(t, s, "", func(t *testing.T, w *nativePair) {
 			const audit = "CREATE TABLE audit (k BIGINT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20)) AUTO_INCREMENT = 9000"
 			exec(t, w.native, audit)
 			exec(t, w.through, audit)

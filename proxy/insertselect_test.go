@@ -115,8 +115,8 @@ var queryCases = []insertCase{
 func TestInsertFromQueries(t *testing.T) {
 	t.Parallel()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		eachTwin(t, s, "", func(t *testing.T, w *nativePair) { testInsertFromQueries(t, s, w, queryCases) })
-		eachTwin(t, s, "clientFoundRows=true", func(t *testing.T, w *nativePair) { testInsertFromQueries(t, s, w, upserts(queryCases)) })
+		eachNativePair(t, s, "", func(t *testing.T, w *nativePair) { testInsertFromQueries(t, s, w, queryCases) })
+		eachNativePair(t, s, "clientFoundRows=true", func(t *testing.T, w *nativePair) { testInsertFromQueries(t, s, w, upserts(queryCases)) })
 	})
 }
 

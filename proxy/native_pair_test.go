@@ -29,9 +29,9 @@ func newNativePair(t *testing.T, s *servertest.Server, column, params string) *n
 	return &nativePair{openDSN(t, nativeDSN(s, s.NewDatabase(t), params)), g.open(t, params), column}
 }
 
-// eachTwin runs f at the same time for an id's column that is AUTO_INCREMENT itself,
+// eachNativePair runs f at the same time for an id's column that is AUTO_INCREMENT itself,
 // and for one that is not.
-func eachTwin(t *testing.T, s *servertest.Server, params string, f func(*testing.T, *nativePair)) {
+func eachNativePair(t *testing.T, s *servertest.Server, params string, f func(*testing.T, *nativePair)) {
 	t.Helper()
 	for name, column := range map[string]string{"AUTO_INCREMENT": autoIncrement, "plain": plainID} {
 		t.Run(name+params, func(t *testing.T) {

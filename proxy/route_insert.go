@@ -19,13 +19,13 @@ func (r *textRouter) sourcesOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 	case route.Local:
 		return r.Shards()[:1], nil
 	case route.Unsharded:
-		return []*catalog.Keyspace{r.s.srv.cfg.Keyspaces[p.Keyspace]}, nil
+		return []*catalog.Keyspace{r.Keyspaces[p.Keyspace]}, nil
 	}
 	indexes, err := p.Shards(nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	k := r.s.srv.cfg.Keyspaces[p.Keyspace]
+	k := r.Keyspaces[p.Keyspace]
 	shards := make([]*catalog.Keyspace, len(indexes))
 	for i, index := range indexes {
 		shards[i] = k.Shards[index]

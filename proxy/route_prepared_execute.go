@@ -102,8 +102,8 @@ func (st *routedStmt) letGo() {
 	st.long, st.ahead = nil, nil
 }
 
-// replan checks a statement anew when the vschema is another one. One that cannot be
-// executed by that is judged again at its next execution.
+// replan plans a statement anew when the vschema is another one. One that cannot be
+// executed by that is planned again at its next execution.
 func (r *statementRouter) replan(st *routedStmt) error {
 	if st.Loaded == r.s.srv.loaded() && r.renewed(st) {
 		return nil
@@ -180,7 +180,7 @@ func (st *routedStmt) argument(i int) (vschema.Value, error) {
 func (r *statementRouter) executeByPlan(st *routedStmt, payload []byte, size int) error {
 	indexes, err := st.Route.Shards(r.indexes[:0], st.arguments)
 	r.indexes = indexes
-	whole := r.s.srv.cfg.Keyspaces[st.Route.Keyspace]
+	whole := r.Keyspaces[st.Route.Keyspace]
 	switch {
 	case err != nil:
 	case len(indexes) == 1:

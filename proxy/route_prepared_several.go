@@ -62,7 +62,7 @@ func (r *statementRouter) shardsOf(p *route.Plan) ([]*catalog.Keyspace, error) {
 		return nil, err
 	}
 	r.indexes = indexes
-	whole := r.s.srv.cfg.Keyspaces[p.Keyspace]
+	whole := r.Keyspaces[p.Keyspace]
 	shards := make([]*catalog.Keyspace, len(indexes))
 	for i, index := range indexes {
 		shards[i] = whole.Shards[index]

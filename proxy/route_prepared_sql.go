@@ -63,7 +63,7 @@ func (r *statementRouter) connOfSQL(st *routedStmt) (*executor, error) {
 		return r.conn(st.Prepares)
 	case plan.ByPlan:
 		if indexes, err := st.Route.Shards(nil, nil); err == nil && len(indexes) == 1 {
-			return r.conn(r.s.srv.cfg.Keyspaces[st.Route.Keyspace].Shards[indexes[0]])
+			return r.conn(r.Keyspaces[st.Route.Keyspace].Shards[indexes[0]])
 		}
 	}
 	return nil, r.refusePrepare("SQL's PREPARE of a statement whose values say where it runs, or that runs on several shards,")

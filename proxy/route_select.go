@@ -56,7 +56,7 @@ func (r *textRouter) runTables(p *plan.Routed, attributes []byte) error {
 // planKeyspace returns the keyspace whose servers answer.
 func (r *textRouter) planKeyspace(p *route.Plan) *catalog.Keyspace {
 	if p.Keyspace != "" {
-		return r.s.srv.cfg.Keyspaces[p.Keyspace]
+		return r.Keyspaces[p.Keyspace]
 	}
 	return r.Keyspace
 }

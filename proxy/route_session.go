@@ -17,7 +17,7 @@ func (r *textRouter) runCurrent(p *plan.Routed, attributes []byte) error {
 	}
 	if p.Found.Uses&parser.TakesLocks != 0 {
 		if conn.keyspace != r.lockKeyspace() {
-			return r.LocksWithTables()
+			return r.ErrLocksWithTables()
 		}
 		conn.locked = true
 	}

@@ -31,9 +31,9 @@ func (r *sessionRouter) set(attributes, sql []byte, m parser.Mode) error {
 	if err := r.commitFor(stmt, sql); err != nil {
 		return err
 	}
-	settled := conn.hasSessionState
+	had := conn.hasSessionState
 	err = r.passTo(conn, attributes, sql)
-	conn.hasSessionState = settled // not for what is noted here
+	conn.hasSessionState = had // not for what is noted here
 	if err != nil || conn.Answer.Failed {
 		return err
 	}

@@ -92,7 +92,7 @@ func (r *sessionRouter) showDatabases(sql []byte, m parser.Mode) error {
 	if like.Given {
 		label += " (" + like.Text + ")"
 	}
-	names := slices.Sorted(maps.Keys(r.s.srv.cfg.Keyspaces))
+	names := slices.Sorted(maps.Keys(r.Keyspaces))
 	var rows [][]string
 	for _, name := range append(names, "information_schema") {
 		if matches(like, name) {

@@ -98,7 +98,7 @@ func (r *shardedConn) anyShard(k *catalog.Keyspace, get func(*catalog.Keyspace) 
 		}
 	}
 	all := []*catalog.Keyspace{k}
-	for _, shard := range r.s.srv.cfg.Keyspaces[k.Name].Shards {
+	for _, shard := range r.Keyspaces[k.Name].Shards {
 		if shard != k {
 			all = append(all, shard)
 		}
@@ -188,7 +188,7 @@ func (r *shardedConn) connectedConn(k *catalog.Keyspace) (*executor, error) {
 // prepareConn has a connection be as the client's statements expect it, but for transactions.
 func (r *shardedConn) prepareConn(conn *executor) error {
 	if !r.settings.IsAhead(&conn.Session) {
-		if err := r.settings.Settle(); err != nil {
+		if err := r.settings.ReadChanged(); err != nil {
 			return err
 		}
 		if err := r.settings.Apply(&conn.Session); err != nil {

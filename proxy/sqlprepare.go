@@ -41,7 +41,7 @@ func (x *textRunner) planDynamicSQL(p textPlan, sql []byte) (textPlan, error) {
 		return p, unread(x.refuseDynamicSQL(form, sql), sql)
 	}
 	d, st, _, err := x.planDynamic(form, sql, parser.ParseImmediate)
-	if err != nil || d == nil || st.fill == nil {
+	if err != nil || st == nil || st.fill == nil {
 		return p, err
 	}
 	text, command, using := slices.Clone(d.Text), slices.Clone(sql), cloneAll(d.Using)
@@ -57,10 +57,10 @@ func (x *textRunner) planPrepareSQL(p textPlan, sql []byte) (textPlan, error) {
 	if err != nil || d == nil {
 		return p, err
 	}
-	if st.fill != nil && !parser.IsASCII([]byte(d.Name)) {
+	if st != nil && st.fill != nil && !parser.IsASCII([]byte(d.Name)) {
 		return p, catalog.Unsupported("a name outside ASCII for an INSERT in SQL's PREPARE", st.fill.Binding.Table, "name it in ASCII") // servers compare them each in its way
 	}
-	if st.fill != nil {
+	if st != nil && st.fill != nil {
 		n := &namedStmt{statement: *st, server: fmt.Sprintf("seqgate_%016x", rand.Uint64()), hasFilled: filled != nil}
 		raw, text := slices.Clone(d.Raw), slices.Clone(d.Text)
 		p.command("PREPARE")
@@ -68,7 +68,7 @@ func (x *textRunner) planPrepareSQL(p textPlan, sql []byte) (textPlan, error) {
 		p.run = func(attributes []byte) error { return x.prepareNamed(attributes, d.Name, raw, n, text, filled) }
 		return p, nil
 	}
-	if x.named[d.Name] == nil && !st.writes {
+	if x.named[d.Name] == nil && (st == nil || !st.writes) {
 		return p, nil
 	}
 	command := slices.Clone(sql)
@@ -78,7 +78,7 @@ func (x *textRunner) planPrepareSQL(p textPlan, sql []byte) (textPlan, error) {
 }
 
 // planDynamic reads what PREPARE or EXECUTE IMMEDIATE prepares, and plans it as COM_STMT_PREPARE's. d is nil when it can be
-// nothing that needs seqgate.
+// nothing that needs seqgate, st when its text was not read.
 func (x *textRunner) planDynamic(form string, sql []byte, read func([]byte, parser.Mode) (parser.PrepareStmt, bool)) (
 	d *plan.Dynamic, st *statement, filled []byte, err error,
 ) {
@@ -89,8 +89,8 @@ func (x *textRunner) planDynamic(form string, sql []byte, read func([]byte, pars
 	if mustChangePassword(err) {
 		return nil, nil, nil, nil // the server itself prepares nothing but the new password
 	}
-	if err != nil || d == nil {
-		return nil, nil, nil, err
+	if err != nil || d == nil || d.Unread {
+		return d, nil, nil, err
 	}
 	if st, filled, err = x.planPrepare(d.Text); err == nil {
 		err = refusePrepared(form, st)
@@ -185,7 +185,7 @@ func (x *textRunner) prepareOther(attributes []byte, name string, st *statement,
 		return err
 	}
 	err := x.relayComposed(wire.ShapeResults)
-	if err == nil && !x.Answer.Failed && st.writes {
+	if err == nil && !x.Answer.Failed && st != nil && st.writes {
 		x.rememberNamed(name, &namedStmt{statement: *st})
 	}
 	return err

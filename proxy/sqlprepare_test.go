@@ -65,7 +65,7 @@ func TestInsertIDsOfSQLPrepare(t *testing.T) {
 				continue
 			}
 			t.Run(form.name, func(t *testing.T) {
-				eachTwin(t, s, "", func(t *testing.T, w *nativePair) { testInsertIDsBy(t, w, form.run) })
+				eachNativePair(t, s, "", func(t *testing.T, w *nativePair) { testInsertIDsBy(t, w, form.run) })
 			})
 		}
 	})
@@ -119,6 +119,7 @@ func TestSQLPrepareLife(t *testing.T) {
 		{"executed twice", false, []string{"PREPARE p FROM 'INSERT INTO users (u) VALUES (''x'')'", "EXECUTE p", "EXECUTE p"}, "1000000/x,1000001/x"},
 		{"names compare in any case", false, []string{"PREPARE p FROM 'INSERT INTO users (u) VALUES (''x'')'", "EXECUTE P", "execute `P`", "DROP PREPARE `P`", "EXECUTE p"}, "1000000/x,1000001/x"},
 		{"prepared again", false, []string{"PREPARE p FROM 'INSERT INTO users (u) VALUES (''x'')'", "PREPARE p FROM 'DO 1'", "EXECUTE p", "DEALLOCATE PREPARE p", "EXECUTE p"}, ""},
+		{"prepared again in a version comment", false, []string{"PREPARE p FROM 'INSERT INTO users (u) VALUES (''x'')'", "EXECUTE p", "PREPARE p FROM /*!40000 'DO 1' */", "EXECUTE p"}, "1000000/x"},
 		{"prepared again for it", false, []string{"PREPARE p FROM 'DO 1'", "PREPARE p FROM 'INSERT INTO users (u) VALUES (''x'')'", "EXECUTE p", "DEALLOCATE PREPARE p", "EXECUTE p"}, "1000000/x"},
 		{"prepared again, in vain", false, []string{"PREPARE p FROM 'INSERT INTO users (u) VALUES (''x'')'", "PREPARE p FROM 'INSERT INTO users (nosuch) VALUES (1)'", "EXECUTE p"}, ""},
 		{"prepared again, in vain, as another", false, []string{"PREPARE p FROM 'INSERT INTO users (u) VALUES (''x'')'", "PREPARE p FROM 'nonsense'", "EXECUTE p"}, ""},

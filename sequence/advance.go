@@ -105,7 +105,7 @@ func (s *Sequence) raise(store Raiser) {
 		raised, err := store.Raise(ctx, s.request(id))
 		cancel()
 		failures = min(failures+1, maxRaisePauses)
-		if s.settleRaise(id, raised, err) {
+		if s.applyRaise(id, raised, err) {
 			failures = 1
 		}
 		select {
@@ -124,8 +124,8 @@ func (s *Sequence) nextRaise() (int64, bool) {
 	return id, s.advance.raising
 }
 
-// settleRaise takes in what became of an attempt, and reports whether id is done with.
-func (s *Sequence) settleRaise(id int64, raised bool, err error) bool {
+// applyRaise takes in what became of an attempt, and reports whether id is done with.
+func (s *Sequence) applyRaise(id int64, raised bool, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -187,7 +187,7 @@ func (s *Sequence) first() (int64, bool) {
 	return s.next.First, s.next.N > 0
 }
 
-// serve returns ids to those who wait, in the order they came, and returns the rest. s.mu is held.
+// serve gives ids to those who wait, in the order they came, and returns the rest. s.mu is held.
 func (s *Sequence) serve(ids Range) Range {
 	waiting := s.waiters[:0]
 	for _, w := range s.waiters {

@@ -183,11 +183,11 @@ func (a *attempt) list(ctx context.Context, servers []*stripeServer) (refusal er
 	asked, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := a.ask(asked, a.q, servers)
-	patient, others := time.After(a.answerTimeout), a.hasOthers(servers...)
+	timeout, others := time.After(a.answerTimeout), a.hasOthers(servers...)
 	for pending := len(servers); pending > 0; {
 		select {
-		case <-patient:
-			patient = nil
+		case <-timeout:
+			timeout = nil
 		case got := <-answers:
 			pending--
 			var own *Error
@@ -201,7 +201,7 @@ func (a *attempt) list(ctx context.Context, servers []*stripeServer) (refusal er
 				a.fails(ctx, got.server, got.err)
 			}
 		}
-		if others && patient == nil {
+		if others && timeout == nil {
 			cancel()
 		}
 	}

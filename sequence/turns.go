@@ -96,7 +96,7 @@ func (t *turns) take(ctx context.Context, q Request) (turn, error) {
 	}
 }
 
-// advance returns turns to the first in the line. t.mu is held.
+// advance gives turns to the first in the line. t.mu is held.
 func (t *turns) advance() {
 	for !t.paused && t.taken < t.most() {
 		line, other := &t.line[0], &t.line[1]
@@ -184,7 +184,7 @@ func (own turn) unconnected(why error) {
 	})
 }
 
-// pause returns nobody a turn for some time. t.mu is held.
+// pause gives nobody a turn for some time. t.mu is held.
 func (t *turns) pause(own turn, why error) {
 	t.cause = why
 	if own.pauses == t.pauses { // of those under way together, one pause for all

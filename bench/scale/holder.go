@@ -150,7 +150,7 @@ func (w *world) reserve(i int32) int64 {
 	return n
 }
 
-// arrive returns holder i a block.
+// arrive gives holder i a block.
 func (w *world) arrive(i int32, n int64) {
 	h := &w.holders[i]
 	h.refilling, h.block = false, n

@@ -134,7 +134,7 @@ func (s *server) put(j job) {
 	s.connectJobs(gate)
 }
 
-// connectJobs returns the free connections of a seqgate to jobs that wait.
+// connectJobs gives the free connections of a seqgate to jobs that wait.
 func (s *server) connectJobs(gate int) {
 	p := &s.pools[gate]
 	for !s.down && gate < s.admitted && p.busy < p.limit.N() && len(p.waiting) > 0 {
@@ -398,7 +398,7 @@ func (s *server) drop(i int32) {
 	}
 }
 
-// unlock returns a row's lock to the first who waits for it.
+// unlock gives a row's lock to the first who waits for it.
 func (s *server) unlock(row *rowState) {
 	row.locked = false
 	for len(row.waiting) > 0 {

@@ -132,7 +132,7 @@ var oneDash = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
 // sqlComment begins a statement, and no flag.
 var sqlComment = regexp.MustCompile(`^--\s`)
 
-// twoDashes returns flags with one dash the second, and has statements that begin with a comment come last, behind a --.
+// twoDashes gives flags with one dash the second, and has statements that begin with a comment come last, behind a --.
 func twoDashes(root *cobra.Command, args []string) []string {
 	list := []string{} // never nil, for which cobra takes the process's own
 	takesValue := valueFlags(root)

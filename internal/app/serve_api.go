@@ -19,7 +19,7 @@ import (
 	"github.com/seqgate/seqgate/proxy/idapi"
 )
 
-// apiServer returns ids over HTTP. The zero value, of a configuration without, gives none.
+// apiServer gives ids over HTTP. The zero value, of a configuration without, gives none.
 type apiServer struct {
 	handler *idapi.Handler
 	http    *http.Server

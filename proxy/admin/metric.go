@@ -39,7 +39,7 @@ type sink chan<- prometheus.Metric
 
 // put returns the present value of a counter or gauge.
 func (s sink) put(m *metric, value float64, labels ...string) {
-	s <- prometheus.MustNewConstMetric(m.desc, m.value, value, told(labels)...)
+	s <- prometheus.MustNewConstMetric(m.desc, m.value, value, labelValues(labels)...)
 }
 
 // putAll returns the present state of a histogram.
@@ -50,11 +50,11 @@ func (s sink) putAll(m *metric, h buckets.Snapshot, labels ...string) {
 		n += uint64(h.Counts[i])
 		upTo[bound.Seconds()] = n
 	}
-	s <- prometheus.MustNewConstHistogram(m.desc, uint64(h.Count()), h.Sum.Seconds(), upTo, told(labels)...)
+	s <- prometheus.MustNewConstHistogram(m.desc, uint64(h.Count()), h.Sum.Seconds(), upTo, labelValues(labels)...)
 }
 
-// told returns labels as Prometheus takes them: it panics at what is not UTF-8, and a scrape must not end the process.
-func told(labels []string) []string {
+// labelValues returns labels as Prometheus takes them: it panics at what is not UTF-8, and a scrape must not end the process.
+func labelValues(labels []string) []string {
 	for i, label := range labels {
 		labels[i] = strings.ToValidUTF8(label, "\ufffd")
 	}

@@ -88,7 +88,7 @@ func (p *pages) show(w http.ResponseWriter, name string, data any) {
 	_, _ = w.Write(bytes.Map(printable, page.Bytes())) // the client has gone, if anything fails
 }
 
-// printable returns U+FFFD for what names of clients and tables may have in them and no text has: control characters, which
+// printable puts U+FFFD in the place of what names of clients and tables may have in them and no text has: control characters, which
 // HTML forbids and a terminal obeys, and those that turn the direction of the text behind them.
 func printable(r rune) rune {
 	if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {

@@ -189,7 +189,7 @@ func (c *Cache) Known(k *Keyspace, schema, table string) (owner *Keyspace, e *En
 	return owner, e, fresh
 }
 
-// Fresh is Find, sure, but asks nobody: it reports false where the server has to be asked.
+// Fresh is Find, sure, but waits for nobody: it reports false where the server has to be asked.
 func (c *Cache) Fresh(k *Keyspace, schema, table string) (*Entry, bool) {
 	_, e, fresh := c.kept(k, catalogKey{k.String(), schema, table}, true)
 	return e, fresh

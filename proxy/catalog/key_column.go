@@ -22,7 +22,7 @@ const (
 	keyBinary
 )
 
-// newKeyColumn checks a column by its type.
+// newKeyColumn returns a column as one of keys, by its type.
 func newKeyColumn(c *Column) (keyColumn, error) {
 	if c.IsInteger() {
 		return keyColumn{c.Name, keyInteger}, nil

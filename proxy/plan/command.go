@@ -93,16 +93,16 @@ func (p *Planner) commandDatabase(c *CommandPlan) error {
 	return err
 }
 
-// SQL returns what the client's session runs on the server in place of the command, "" for nothing. CREATE SEQUENCE may begin higher:
-// ids that are in use are looked for when it runs.
-func (c *CommandPlan) SQL() string {
-	switch {
-	case c.Verb == parser.CreateSequence:
+// Shown returns what a plan may show of the SQL that runs in place of the command: nothing that the sequence's table says, which
+// the client's account need not have a right to. CREATE SEQUENCE may begin higher: ids in use are looked for when it runs.
+func (c *CommandPlan) Shown() string {
+	switch c.Verb {
+	case parser.CreateSequence:
 		return c.CreateText(true)
-	case c.Verb == parser.AlterSequence && c.Text == "":
-		return c.AlterText(c.Alter.Comment)
+	case parser.DropSequence, parser.ShowSequences:
+		return c.Text
 	}
-	return c.Text
+	return ""
 }
 
 // Sequence returns the database and the name of the n-th sequence that the command names.

@@ -1,11 +1,13 @@
 package plan_test
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/seqgate/seqgate/parser"
 	"github.com/seqgate/seqgate/proxy/backend"
 	"github.com/seqgate/seqgate/proxy/catalog"
 	"github.com/seqgate/seqgate/proxy/plan"
@@ -110,11 +112,12 @@ func TestCommandPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := c.SQL()
-			if !ours {
+			got := cmp.Or(c.Text, c.Shown())
+			switch {
+			case !ours:
 				got = none
-			} else if c.Alter != (plan.ChangedSequence{}) || strings.HasPrefix(got, "ALTER") {
-				got += " (restart with " + strconv.FormatInt(c.Alter.Next, 10) + ", up to " + strconv.FormatInt(c.Alter.Max, 10) + ")"
+			case got == "" && c.Verb == parser.AlterSequence:
+				got = c.AlterText(c.Alter.Comment) + " (restart with " + strconv.FormatInt(c.Alter.Next, 10) + ", up to " + strconv.FormatInt(c.Alter.Max, 10) + ")"
 			}
 			if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
 				t.Errorf("runs %q, want %q", got, tt.want)

@@ -117,7 +117,7 @@ func (in *ShardedInsert) Explain(e *Explanation) {
 		e.Add("plan", "divide by rows")
 		e.Add("table", "%s", in.Table.Name)
 	}
-	if columns := in.VindexColumns(); len(columns) > 0 {
+	if columns := in.vindexColumns(); len(columns) > 0 {
 		e.Add("vindex", "%s(%s)", in.Table.ColumnVindexes[0].Name, strings.Join(columns, ", "))
 	}
 	if in.Shards == nil {

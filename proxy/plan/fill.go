@@ -80,7 +80,7 @@ func (p *Fill) Tells() bool {
 	return p.Highest > 0 && p.Binding.OnExplicit != catalog.ExplicitIgnore && p.Binding.Key.Name == ""
 }
 
-// NewFill checks an INSERT by the slots of its rows, which it corrects by
+// NewFill returns how an INSERT is filled, by the slots of its rows, which it corrects by
 // the column's type. Without slots all rows leave the id out.
 func NewFill(stmt *parser.InsertStmt, b *catalog.Binding, slots []parser.Slot, m parser.Mode) (Fill, error) {
 	p := Fill{Binding: b, Rows: stmt.Rows, Wrap: !stmt.UsesLastInsertID && b.Form == 0, ReadsLastID: stmt.UsesLastInsertID,
@@ -171,7 +171,7 @@ func (p *Fill) NoteForced() {
 	p.Lowest, p.Highest = min(p.Lowest, p.First), max(p.Highest, last)
 }
 
-// Stride returns by how much each id is above the one before.
+// Stride is by how much each id is above the one before.
 func (p *Fill) Stride() int64 { return max(p.Step, 1) }
 
 // Span returns how many ids the open rows take, with those between.

@@ -38,7 +38,7 @@ func (p *Planner) Load(sql []byte) (*Load, error) {
 	case errors.Is(err, parser.ErrServerRefuses):
 		return nil, nil
 	case err != nil:
-		return nil, p.RefuseWrites("LOAD DATA or LOAD XML", sql)
+		return nil, p.refuseWrites("LOAD DATA or LOAD XML", sql)
 	}
 	b, err := p.Binding(stmt.Schema, stmt.Table)
 	if b == nil || err != nil {

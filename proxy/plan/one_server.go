@@ -40,8 +40,8 @@ func (p *Place) oneServerAdvice(kind parser.Kind, sql []byte) (what, advice stri
 	return two, oneServerStatements[two]
 }
 
-// RefuseOneServer refuses such statements where the current keyspace is sharded or they name one that is.
-func (p *Place) RefuseOneServer(kind parser.Kind, sql []byte, m parser.Mode) error {
+// refuseOneServer refuses such statements where the current keyspace is sharded or they name one that is.
+func (p *Place) refuseOneServer(kind parser.Kind, sql []byte, m parser.Mode) error {
 	switch kind {
 	case parser.Select, parser.Insert, parser.Replace, parser.Update, parser.Delete, parser.With:
 		return nil // the most of all

@@ -32,11 +32,11 @@ func (p *Fill) NeedsProbe(o Outcome) bool {
 	return false
 }
 
-// Settle decides what the client sees of a statement that succeeded, equal to
+// Decide decides what the client sees of a statement that succeeded, equal to
 // what a native AUTO_INCREMENT gives (docs/insert-ids.md). inserted is the first
 // id of the block that is in the table, 0 for none; it is only looked at where
 // NeedsProbe asked for it. old is LAST_INSERT_ID() before the statement.
-func (p *Fill) Settle(o Outcome, inserted, old uint64) Verdict {
+func (p *Fill) Decide(o Outcome, inserted, old uint64) Verdict {
 	actual := old
 	if (p.Wrap || p.Appends) && o.Reported != 0 {
 		actual = o.Reported

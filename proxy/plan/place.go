@@ -22,8 +22,8 @@ func (*Place) Unsupported(what, advice string) error {
 	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support "+what+" in front of sharded keyspaces; "+advice)
 }
 
-// LocksWithTables refuses GET_LOCK() and its like where they have to run with tables.
-func (p *Place) LocksWithTables() error {
+// ErrLocksWithTables refuses GET_LOCK() and its like where they have to run with tables.
+func (p *Place) ErrLocksWithTables() error {
 	return p.Unsupported("GET_LOCK() and its like beside tables", "take the lock by a SELECT of its own")
 }
 
@@ -108,7 +108,7 @@ func IsLocal(kind parser.Kind, sql []byte, found *parser.SessionStmt) bool {
 // RefuseUses refuses what cannot be right on a shard.
 func (p *Place) RefuseUses(found *parser.SessionStmt) error {
 	if found.Uses&parser.TakesLocks != 0 && found.Uses&parser.ReadsTables != 0 {
-		return p.LocksWithTables()
+		return p.ErrLocksWithTables()
 	}
 	return nil
 }

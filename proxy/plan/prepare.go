@@ -14,8 +14,9 @@ import (
 // Dynamic is what SQL's PREPARE, or MariaDB's EXECUTE IMMEDIATE, prepares.
 type Dynamic struct {
 	parser.PrepareStmt
-	Text  []byte
-	exact bool // the server reads the same bytes from a literal
+	Text   []byte
+	Unread bool // it has no text that can be read, and writes to no sequenced table
+	exact  bool // the server reads the same bytes from a literal
 }
 
 // Expression is the value of an expression that a PREPARE takes its text from, as the server gives it: in UTF-8 where its
@@ -25,8 +26,8 @@ type Expression struct {
 	Text    []byte
 }
 
-// ErrSourceNotRead is for MariaDB, where anything may give what is prepared.
-var ErrSourceNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
+// errSourceNotRead is for MariaDB, where anything may give what is prepared.
+var errSourceNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 	"seqgate cannot read what this statement prepares; SET a user variable to it first, and prepare that")
 
 // Prepare plans what read takes for a PREPARE or an EXECUTE IMMEDIATE, as far as its text; nil when it can be nothing that needs
@@ -38,7 +39,7 @@ func (p *Planner) Prepare(form string, sql []byte, hasNamed bool, read func([]by
 	if !p.Session.EnvironmentKnown && !parser.Plain(sql) && !hasNamed && bytes.IndexByte(sql, '@') < 0 {
 		elsewhere, err := p.WritesElsewhere(sql, false)
 		if elsewhere && err == nil {
-			elsewhere, err = p.PreparesElsewhere(sql)
+			elsewhere, err = p.preparesElsewhere(sql)
 		}
 		if isMissing(err) || elsewhere && err == nil {
 			return nil, err
@@ -52,9 +53,9 @@ func (p *Planner) Prepare(form string, sql []byte, hasNamed bool, read func([]by
 	d := &Dynamic{PrepareStmt: stmt, Text: stmt.Text, exact: true}
 	switch {
 	case p.Session.MariaDB && (ok && !stmt.IsText && stmt.Expr == nil || !ok && parser.PreparesInSet(sql)):
-		return nil, ErrSourceNotRead
+		return nil, errSourceNotRead
 	case !ok || !stmt.IsText && stmt.Expr == nil:
-		return nil, p.RefuseDynamicSQL(form, sql)
+		return &Dynamic{PrepareStmt: stmt, Unread: true}, p.RefuseDynamicSQL(form, sql)
 	case stmt.Expr == nil:
 		return d, nil
 	case !p.Fetched.HasExpression:

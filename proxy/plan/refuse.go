@@ -11,8 +11,8 @@ import (
 	"github.com/seqgate/seqgate/proxy/catalog"
 )
 
-// RefuseWrites refuses a statement that writes to a sequenced table in a form that cannot be filled.
-func (p *Planner) RefuseWrites(form string, sql []byte) error {
+// refuseWrites refuses a statement that writes to a sequenced table in a form that cannot be filled.
+func (p *Planner) refuseWrites(form string, sql []byte) error {
 	if elsewhere, err := p.unaskedElsewhere(sql); elsewhere || err != nil {
 		return err
 	}
@@ -39,14 +39,14 @@ func (p *Planner) RefuseWrites(form string, sql []byte) error {
 var ErrNotRead = mysql.NewError(mysql.ER_NOT_SUPPORTED_YET,
 	"seqgate cannot read where this statement writes to; write it without version comments, and the text of a PREPARE as a plain string")
 
-// RefuseDynamicSQL is RefuseWrites for a statement that may make another one of literals, which have to be plain.
+// RefuseDynamicSQL is refuseWrites for a statement that may make another one of literals, which have to be plain.
 func (p *Planner) RefuseDynamicSQL(form string, sql []byte) error {
 	if !parser.MayPrepare(sql) {
-		return p.RefuseWrites(form, sql)
+		return p.refuseWrites(form, sql)
 	}
 	elsewhere, err := p.unaskedElsewhere(sql)
 	if elsewhere && err == nil {
-		elsewhere, err = p.PreparesElsewhere(sql)
+		elsewhere, err = p.preparesElsewhere(sql)
 	}
 	if elsewhere || err != nil {
 		return err
@@ -58,10 +58,10 @@ func (p *Planner) RefuseDynamicSQL(form string, sql []byte) error {
 	if !ok {
 		return ErrNotRead
 	}
-	if err := p.RefuseWrites(form, text); err != nil {
+	if err := p.refuseWrites(form, text); err != nil {
 		return err
 	}
-	return p.RefuseWrites(form, sql)
+	return p.refuseWrites(form, sql)
 }
 
 // RefuseBehindRoutines refuses a text of stored programs, whose bodies are the server's own, and of statements behind them
@@ -130,7 +130,7 @@ func (p *Planner) refuseUnread(err error, sql []byte) error {
 	if tables, ok := parser.Writes(nil, sql, p.Session.Mode); ok && len(tables) == 0 {
 		return err // it names no table
 	}
-	return p.RefuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
+	return p.refuseWrites("this INSERT, which it cannot read ("+err.Error()+"),", sql)
 }
 
 // RefuseForm refuses a statement that the parser understood well enough to know that it cannot be filled.
@@ -219,8 +219,8 @@ func (p *Planner) mayBeSequenced(schema, table string) (bool, error) {
 	return b != nil || err != nil, nil
 }
 
-// PreparesElsewhere is WritesElsewhere for the statement that SQL's PREPARE and the like make of literals.
-func (p *Planner) PreparesElsewhere(sql []byte) (bool, error) {
+// preparesElsewhere is WritesElsewhere for the statement that SQL's PREPARE and the like make of literals.
+func (p *Planner) preparesElsewhere(sql []byte) (bool, error) {
 	readings := parser.Readings(sql, p.Session.MariaDB)
 	for _, m := range readings {
 		text, ok := parser.Literals(sql, m)

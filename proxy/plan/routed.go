@@ -49,8 +49,9 @@ type Routed struct {
 	Inserts bool // ... also one that comes of running it
 }
 
-// Router plans statements in front of sharded keyspaces. Like [Planner] it asks nobody, and where it cannot say what becomes of
-// a statement its error is a *[Missing]. It is one session's.
+// Router plans statements in front of sharded keyspaces. Like [Planner] it asks nothing in the client's session, and where it cannot
+// say what becomes of a statement its error is a *[Missing]. The types of columns come through Loaded.Planner, which may ask shards
+// for them over seqgate's own connections. It is one session's.
 type Router struct {
 	*Place
 	Planner *Planner // whose Stmt is that of the INSERT planned last

@@ -85,7 +85,7 @@ func (r *Router) planInsertSharded(p *Routed, k *catalog.Keyspace) error {
 	}
 	if mayQuery(p.SQL) && in.Planner.Stmt.ParseQuery(p.SQL, p.Mode) == nil {
 		p.Kind = RoutedInsertQuery
-		return in.CheckQueryColumns()
+		return in.checkQueryColumns()
 	}
 	p.Kind, p.Insert = RoutedInsert, in
 	return in.plan()

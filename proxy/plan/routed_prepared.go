@@ -97,7 +97,7 @@ func (r *Router) preparesHere(sql []byte, m parser.Mode) (stays bool, err error)
 	if r.Stays(sql, m) {
 		return true, nil
 	}
-	return false, r.RefuseOneServer(parser.Sniff(sql), sql, m)
+	return false, r.refuseOneServer(parser.Sniff(sql), sql, m)
 }
 
 // alwaysAt notes that one connection runs all executions, and which user variables they may read or set.

@@ -26,7 +26,7 @@ func (r *Router) planInSession(p *Routed, kind parser.Kind) (done bool, err erro
 		p.Kind = RoutedCurrent
 		return true, nil
 	}
-	return false, r.RefuseOneServer(kind, p.SQL, p.Mode)
+	return false, r.refuseOneServer(kind, p.SQL, p.Mode)
 }
 
 // showsSession reports whether a SHOW is of the session, or of all keyspaces.
@@ -59,7 +59,7 @@ func (r *Router) planUses(p *Routed, kind parser.Kind) (done bool, err error) {
 		p.Kind, p.Found = RoutedCurrent, &found
 		return true, nil
 	}
-	if err := r.RefuseOneServer(kind, p.SQL, p.Mode); err != nil {
+	if err := r.refuseOneServer(kind, p.SQL, p.Mode); err != nil {
 		return true, err
 	}
 	if err := r.RefuseUses(&found); err != nil {

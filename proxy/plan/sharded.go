@@ -57,9 +57,6 @@ func (in *ShardedInsert) stmt() *parser.InsertStmt { return &in.Planner.Stmt }
 func (in *ShardedInsert) find(declared *vschema.Keyspace) (err error) {
 	name, ok := in.stmt().Table, false
 	if in.Table, ok = declared.Table(name); !ok {
-		if _, ok := declared.Vindex(name); ok {
-			return errVindexModified(name)
-		}
 		return mysql.NewError(mysql.ER_NO_SUCH_TABLE, fmt.Sprintf(
 			"Table '%s.%s' is not in the vschema: add it there with its vindex", in.Keyspace.Name, name))
 	}
@@ -160,7 +157,7 @@ func (in *ShardedInsert) check() error {
 	case in.SameRows() && len(in.Keyspace.Shards) > 1 && !in.stmt().IsConstant(in.SQL, in.columns):
 		return in.unsupported("values that each shard would compute for itself", "write them as literals: a reference table has the same rows in all shards")
 	}
-	for _, column := range in.VindexColumns() {
+	for _, column := range in.vindexColumns() {
 		if in.stmt().UpdatesTo(in.SQL, column) {
 			return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, fmt.Sprintf(
 				"VT12001: unsupported: DML cannot update vindex column '%s' of table '%s': delete the row and insert it anew", column, in.Table.Name))
@@ -169,8 +166,8 @@ func (in *ShardedInsert) check() error {
 	return nil
 }
 
-// VindexColumns returns the columns that say which shard a row is in.
-func (in *ShardedInsert) VindexColumns() []string {
+// vindexColumns returns the columns that say which shard a row is in.
+func (in *ShardedInsert) vindexColumns() []string {
 	if len(in.Table.ColumnVindexes) == 0 {
 		return nil
 	}
@@ -185,7 +182,7 @@ func (in *ShardedInsert) readRows() (err error) {
 		}
 	}
 	in.operands = in.room.operands[:0]
-	for _, name := range in.VindexColumns() {
+	for _, name := range in.vindexColumns() {
 		o := operand{name: name, column: in.described.Column(name), id: in.Binding != nil && strings.EqualFold(name, in.Binding.Column)}
 		if o.column == nil {
 			return fmt.Errorf("the vschema's vindex column '%s' is no column of table '%s'; correct the vschema or the table", name, in.Table.Name)
@@ -227,13 +224,13 @@ func (in *ShardedInsert) judge() (err error) {
 	return nil
 }
 
-// CheckQueryColumns refuses a query for a table whose vindex columns the statement does
+// checkQueryColumns refuses a query for a table whose vindex columns the statement does
 // not list.
-func (in *ShardedInsert) CheckQueryColumns() error {
+func (in *ShardedInsert) checkQueryColumns() error {
 	if !in.stmt().HasColumns {
 		return nil
 	}
-	for _, name := range in.VindexColumns() {
+	for _, name := range in.vindexColumns() {
 		listed := in.Binding != nil && strings.EqualFold(name, in.Binding.Column)
 		for _, column := range in.stmt().Columns {
 			listed = listed || strings.EqualFold(name, column)

@@ -31,7 +31,7 @@ func (in *ShardedInsert) compute() error {
 		return err
 	}
 	if in.computedRow != nil {
-		return in.settleConstants(all, in.computedRow)
+		return in.applyConstants(all, in.computedRow)
 	}
 	query := []byte("SELECT ")
 	for i, c := range all {
@@ -119,8 +119,8 @@ func (in *ShardedInsert) idOperand() bool {
 	return false
 }
 
-// settleConstants takes in the computed values, a row of the text protocol.
-func (in *ShardedInsert) settleConstants(all []constant, row []byte) error {
+// applyConstants takes in the computed values, a row of the text protocol.
+func (in *ShardedInsert) applyConstants(all []constant, row []byte) error {
 	for _, c := range all {
 		text, null, rest, ok := wire.Text(row)
 		if !ok {
@@ -135,7 +135,7 @@ func (in *ShardedInsert) settleConstants(all []constant, row []byte) error {
 			*c.cell = v
 		}
 		if c.slot != nil {
-			in.settleSlot(c.slot, &v)
+			in.applySlot(c.slot, &v)
 		}
 	}
 	return nil
@@ -160,8 +160,8 @@ func (in *ShardedInsert) computed(text []byte, null, characters bool) parser.Cel
 	return parser.Cell{Kind: parser.CellString, Text: []byte(decoded), Raw: raw}
 }
 
-// settleSlot checks a computed value as an id.
-func (in *ShardedInsert) settleSlot(slot *parser.Slot, v *parser.Cell) {
+// applySlot takes a computed value as an id.
+func (in *ShardedInsert) applySlot(slot *parser.Slot, v *parser.Cell) {
 	mode, at := in.Binding.Mode(in.Mode), slot.Param
 	switch v.Kind {
 	case parser.CellNull:

@@ -88,7 +88,7 @@ func (t *Settings) NoteVariables(conn *backend.Session, names []string) {
 // read that were not set elsewhere since.
 func (t *Settings) NoteOpaque(conn *backend.Session, names []string) error {
 	if t.ahead != conn {
-		if err := t.Settle(); err != nil {
+		if err := t.ReadChanged(); err != nil {
 			return err
 		}
 	}
@@ -100,8 +100,8 @@ func (t *Settings) NoteOpaque(conn *backend.Session, names []string) error {
 	return nil
 }
 
-// Settle reads what the connection has that is ahead, so that others can have it too.
-func (t *Settings) Settle() error {
+// ReadChanged reads what the connection has that is ahead, so that others can have it too.
+func (t *Settings) ReadChanged() error {
 	conn := t.ahead
 	if conn == nil {
 		return nil
@@ -208,7 +208,7 @@ func (t *Settings) Assignment(name string) (text string, ok bool) {
 // Latest is Assignment for what the session set last, which is read if it is not known.
 func (t *Settings) Latest(name string) (text string, ok bool, err error) {
 	if _, changed := t.changed[name]; changed {
-		err = t.Settle()
+		err = t.ReadChanged()
 	}
 	text, ok = t.Assignment(name)
 	return text, ok, err

@@ -132,7 +132,7 @@ func open(st store, owner string, name sequence.Name, cfg Config) *Sequence {
 	return s
 }
 
-// Next returns key its next n values, 1 to [sequence.MaxN], as one contiguous block. It waits, when it must, until the
+// Next gives key its next n values, 1 to [sequence.MaxN], as one contiguous block. It waits, when it must, until the
 // deadline of ctx or for Config.Timeout, whichever is nearer.
 //
 // It returns errors that match [sequence.ErrInvalidCount], [sequence.ErrExhausted] (2^63-2 is the last value),

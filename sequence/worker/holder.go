@@ -78,7 +78,7 @@ func (c Config) withDefaults() Config {
 func (c Config) every() time.Duration  { return c.Lease / 5 }
 func (c Config) margin() time.Duration { return c.Lease / 10 }
 
-// Holder returns snowflake ids with a worker id that it leases. When the lease is lost it leases another one, when the Leaser
+// Holder gives snowflake ids with a worker id that it leases. When the lease is lost it leases another one, when the Leaser
 // is away it goes on until the time that was reserved, and both it does by itself. It is safe for concurrent use.
 type Holder struct {
 	set       string
