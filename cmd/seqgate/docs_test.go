@@ -168,18 +168,22 @@ func TestDocsGo(t *testing.T) {
 	}
 }
 
-// The lines for HAProxy are those that TestRollingRestart runs, but for addresses and times.
+// The lines for HAProxy are those that TestRollingRestart and TestGalera run, but for addresses and times.
 func TestDocsHAProxy(t *testing.T) {
-	tested, err := os.ReadFile("rolling_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	times := regexp.MustCompile(`\d+ms`)
-	config := times.ReplaceAllString(string(tested), "TIME")
+	config := ""
+	for _, name := range []string{"rolling_test.go", "galera_test.go"} {
+		tested, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config += times.ReplaceAllString(string(tested), "TIME")
+	}
+	placed := regexp.MustCompile(`^(server|backend|listen|bind) `)
 	for _, b := range blocksOf(t, "haproxy") {
 		for line := range strings.Lines(b.text) {
 			line = times.ReplaceAllString(strings.TrimSpace(line), "TIME")
-			if !strings.HasPrefix(line, "server ") && !strings.HasPrefix(line, "backend ") && !strings.Contains(config, line) {
+			if !placed.MatchString(line) && !strings.Contains(config, line) {
 				t.Errorf("%s:%d: %q is not what the test uses", b.doc, b.line, line)
 			}
 		}

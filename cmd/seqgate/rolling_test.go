@@ -89,8 +89,15 @@ func startHAProxy(t *testing.T, a, b *rolled) *haproxy {
 	h := &haproxy{}
 	h.addr, _ = freeAddr(t)
 	h.stats, _ = freeAddr(t)
+	runHAProxy(t, fmt.Sprintf(haproxyConfig, h.addr, a.listen, a.check, b.listen, b.check, h.stats))
+	h.await(t, "a", "UP")
+	h.await(t, "b", "UP")
+	return h
+}
+
+func runHAProxy(t *testing.T, config string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "haproxy.cfg")
-	config := fmt.Sprintf(haproxyConfig, h.addr, a.listen, a.check, b.listen, b.check, h.stats)
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -107,9 +114,6 @@ func startHAProxy(t *testing.T, a, b *rolled) *haproxy {
 			t.Log(out)
 		}
 	})
-	h.await(t, "a", "UP")
-	h.await(t, "b", "UP")
-	return h
 }
 
 // testLog keeps what a program writes.

@@ -91,10 +91,11 @@ func (m *mariaDB) args() []string {
 		"--innodb-buffer-pool-size=64M", "--innodb-log-file-size=" + redoLogSize,
 		"--innodb-flush-log-at-trx-commit=2",
 	}
+	args = append(args, m.options...)
 	if u, err := user.Current(); err == nil && u.Uid == "0" {
-		args = append(args, "--user=root") // it refuses to run as root unless told so
+		args = append(args, "--user=root") // it refuses to run as root unless told so, and obeys the first of several
 	}
-	return append(args, m.options...)
+	return args
 }
 
 // awaitAnswer returns when the server greets a connection.
