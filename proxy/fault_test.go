@@ -19,9 +19,9 @@ import (
 	"github.com/seqgate/seqgate/sequence"
 )
 
-// insertUntil inserts by workers until stop is closed, and gives the ids that
-// were acknowledged. Errors that are not MySQL's or the connection's fail the
-// test.
+// insertUntil inserts by workers until stop is closed or the test is over, and
+// gives the ids that were acknowledged. Errors that are not MySQL's or the
+// connection's fail the test.
 func insertUntil(t *testing.T, db *sql.DB, workers int, stop <-chan struct{}) (wait func() []int64, acknowledged *atomic.Int64) {
 	var mu sync.Mutex
 	var ids []int64
@@ -33,13 +33,15 @@ func insertUntil(t *testing.T, db *sql.DB, workers int, stop <-chan struct{}) (w
 				select {
 				case <-stop:
 					return
+				case <-t.Context().Done(): // it failed, and did not close stop
+					return
 				default:
 				}
-				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				result, err := db.ExecContext(ctx, "INSERT INTO t (v) VALUES (?)", w)
 				cancel()
 				if err != nil {
-					if !isMySQLError(err) {
+					if !isMySQLError(err) && t.Context().Err() == nil {
 						t.Errorf("insert: %v (%T) is no MySQL error", err, err)
 					}
 					continue
@@ -55,6 +57,7 @@ func insertUntil(t *testing.T, db *sql.DB, workers int, stop <-chan struct{}) (w
 			}
 		})
 	}
+	t.Cleanup(group.Wait)
 	return func() []int64 { group.Wait(); return ids }, acknowledged
 }
 
