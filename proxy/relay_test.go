@@ -187,9 +187,10 @@ func TestRelayLocalInfile(t *testing.T) {
 		for i := range 50_000 {
 			fmt.Fprintf(&file, "%d\tvalue %d\n", i, i)
 		}
-		mysql.RegisterReaderHandler("relay", func() io.Reader { return bytes.NewReader(file.Bytes()) })
-		t.Cleanup(func() { mysql.DeregisterReaderHandler("relay") })
-		exec(t, c, "LOAD DATA LOCAL INFILE 'Reader::relay' INTO TABLE f")
+		reader := "relay-" + s.Name // handlers are the process's, and the other server's test runs beside
+		mysql.RegisterReaderHandler(reader, func() io.Reader { return bytes.NewReader(file.Bytes()) })
+		t.Cleanup(func() { mysql.DeregisterReaderHandler(reader) })
+		exec(t, c, "LOAD DATA LOCAL INFILE 'Reader::"+reader+"' INTO TABLE f")
 		if got := value[int](t, c, "SELECT COUNT(*) FROM f"); got != 50_000 {
 			t.Errorf("%d rows loaded, want 50000", got)
 		}
