@@ -5,7 +5,9 @@ package health
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 )
@@ -130,9 +132,33 @@ func (c *Checker) ask(ctx context.Context, i int) (a answer) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	began := time.Now()
-	a.err = c.servers[i].DB.QueryRowContext(ctx, "SELECT VERSION(), @@GLOBAL.read_only").Scan(&a.version, &a.readOnly)
+	conn, err := c.servers[i].DB.Conn(ctx)
+	if err != nil {
+		a.err = err
+		return a
+	}
+	defer conn.Close() // back into the pool, which always works
+	a.err = conn.QueryRowContext(ctx, "SELECT VERSION(), @@GLOBAL.read_only").Scan(&a.version, &a.readOnly)
 	a.took = time.Since(began)
+	if a.err == nil {
+		a.err = detached(ctx, conn)
+	}
 	return a
+}
+
+// detached returns an error for a node of Galera without a majority, which answers only what needs no table.
+func detached(ctx context.Context, conn *sql.Conn) error {
+	var name, value string
+	err := conn.QueryRowContext(ctx, "SHOW STATUS LIKE 'wsrep_cluster_status'").Scan(&name, &value)
+	switch {
+	case errors.Is(err, sql.ErrNoRows): // no MariaDB, where a server that is no node says Disconnected
+		return nil
+	case err != nil:
+		return err
+	case strings.EqualFold(value, "non-Primary"):
+		return errors.New("the node of Galera refuses statements: wsrep_cluster_status is " + value)
+	}
+	return nil
 }
 
 // note takes in what an attempt gave, and logs a change.
