@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // How often a server is asked, how long it may take to answer, and how soon a server that did not answer is asked again
@@ -149,9 +151,12 @@ func (c *Checker) ask(ctx context.Context, i int) (a answer) {
 // detached returns an error for a node of Galera without a majority, which answers only what needs no table.
 func detached(ctx context.Context, conn *sql.Conn) error {
 	var name, value string
+	var refused *mysql.MySQLError
 	err := conn.QueryRowContext(ctx, "SHOW STATUS LIKE 'wsrep_cluster_status'").Scan(&name, &value)
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // no MariaDB, where a server that is no node says Disconnected
+		return nil
+	case errors.As(err, &refused): // no node of Galera: what stands in front of a server may not have such a SHOW
 		return nil
 	case err != nil:
 		return err
