@@ -125,7 +125,8 @@ func buildSeqgate(ctx context.Context, cfg *config, dir string) (string, error) 
 		return cfg.seqgate, nil
 	}
 	path := filepath.Join(dir, "seqgate")
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", cfg.tags, "-o", path, "github.com/seqgate/seqgate/cmd/seqgate")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", cfg.tags, "-o", path, "github.com/seqgate/seqgate/cmd/seqgate")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does: the program that is shipped
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build seqgate (--targets relay measures without it): %w\n%s", err, out)
 	}
