@@ -116,11 +116,8 @@ func find(name string) (*Server, error) {
 	if name == nameDSN {
 		return connect(name, os.Getenv(envDSN))
 	}
-	return launch(name, sharedOptions...)
+	return launch(name)
 }
-
-// sharedOptions spare a file for each table: of what shared servers do, most is making and dropping tables.
-var sharedOptions = []string{"--innodb-file-per-table=OFF"}
 
 // parseServers reads the value of SEQGATE_TEST_SERVERS into DSNs by name.
 func parseServers(value string) (map[string]string, error) {
