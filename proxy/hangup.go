@@ -75,7 +75,7 @@ func (x *relayer) passServerError() error {
 	}
 }
 
-// startGrace returns the statement under way some time to end, or to be sent.
+// startGrace gives the statement under way some time to end, or to be sent.
 func (s *session) startGrace() {
 	s.clientGone.Store(true)
 	s.interruptWait()

@@ -22,7 +22,7 @@ func (f *insertWriter) sendFilled(p *plan.Fill, attributes, sql []byte) error {
 	return w.End()
 }
 
-// eachPart returns the filled text in parts, which are valid until f returns.
+// eachPart gives f the filled text in parts, which are valid until f returns.
 func (s *insertWriter) eachPart(p *plan.Fill, sql []byte, f func(part []byte)) {
 	o := p.Options()
 	o.Flush = func(dst []byte) []byte {

@@ -32,10 +32,12 @@ func Galera(t *testing.T, n int) []*Server {
 	members := "gcomm://"
 	for i := range n {
 		node, member, err := joinGalera(fmt.Sprint("n", i+1), members)
+		if node != nil {
+			nodes = append(nodes, own(t, node)...)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes = append(nodes, own(t, node)...)
 		if i == 0 {
 			check(t, node, "create user", node.exec("CREATE USER haproxy@'%'"))
 		} else {

@@ -18,7 +18,7 @@ func StartRedis(tb testing.TB) string {
 		path, err = exec.LookPath("redis-check-rdb")
 	}
 	if err != nil {
-		tb.Skip("redis-server is not installed: apt-get install redis-tools")
+		lacks(tb, "redis-server is not installed: apt-get install redis-tools")
 	}
 	addr := FreeAddr(tb)
 	_, port, _ := net.SplitHostPort(addr)

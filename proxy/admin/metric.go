@@ -37,12 +37,12 @@ func histogram(name, help string, labels ...string) *metric {
 // sink takes the values of one scrape.
 type sink chan<- prometheus.Metric
 
-// put returns the present value of a counter or gauge.
+// put tells the present value of a counter or gauge.
 func (s sink) put(m *metric, value float64, labels ...string) {
 	s <- prometheus.MustNewConstMetric(m.desc, m.value, value, labelValues(labels)...)
 }
 
-// putAll returns the present state of a histogram.
+// putAll tells the present state of a histogram.
 func (s sink) putAll(m *metric, h buckets.Snapshot, labels ...string) {
 	upTo := make(map[float64]uint64, len(buckets.Bounds))
 	var n uint64

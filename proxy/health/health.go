@@ -5,13 +5,12 @@ package health
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"log/slog"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // How often a server is asked, how long it may take to answer, and how soon a server that did not answer is asked again
@@ -142,28 +141,22 @@ func (c *Checker) ask(ctx context.Context, i int) (a answer) {
 	defer conn.Close() // back into the pool, which always works
 	a.err = conn.QueryRowContext(ctx, "SELECT VERSION(), @@GLOBAL.read_only").Scan(&a.version, &a.readOnly)
 	a.took = time.Since(began)
-	if a.err == nil {
-		a.err = detached(ctx, conn)
+	if a.err == nil && isDetached(ctx, conn) {
+		a.err = errDetached
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // behind a balancer the next one may lead to another node
 	}
 	return a
 }
 
-// detached returns an error for a node of Galera without a majority, which answers only what needs no table.
-func detached(ctx context.Context, conn *sql.Conn) error {
+var errDetached = errors.New("the node of Galera refuses statements: wsrep_cluster_status is non-Primary")
+
+// isDetached reports whether a server that has answered is a node of Galera without a majority, which answers only what needs no
+// table. No other server says so: MySQL has no such row, a MariaDB that is no node says Disconnected, and what refuses the question
+// is none either.
+func isDetached(ctx context.Context, conn *sql.Conn) bool {
 	var name, value string
-	var refused *mysql.MySQLError
 	err := conn.QueryRowContext(ctx, "SHOW STATUS LIKE 'wsrep_cluster_status'").Scan(&name, &value)
-	switch {
-	case errors.Is(err, sql.ErrNoRows): // no MariaDB, where a server that is no node says Disconnected
-		return nil
-	case errors.As(err, &refused): // no node of Galera: what stands in front of a server may not have such a SHOW
-		return nil
-	case err != nil:
-		return err
-	case strings.EqualFold(value, "non-Primary"):
-		return errors.New("the node of Galera refuses statements: wsrep_cluster_status is " + value)
-	}
-	return nil
+	return err == nil && strings.EqualFold(value, "non-Primary")
 }
 
 // note takes in what an attempt gave, and logs a change.

@@ -22,7 +22,7 @@ func (*Place) Unsupported(what, advice string) error {
 	return mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "seqgate does not support "+what+" in front of sharded keyspaces; "+advice)
 }
 
-// ErrLocksWithTables refuses GET_LOCK() and its like where they have to run with tables.
+// ErrLocksWithTables is the refusal of GET_LOCK() and its like where they have to run with tables.
 func (p *Place) ErrLocksWithTables() error {
 	return p.Unsupported("GET_LOCK() and its like beside tables", "take the lock by a SELECT of its own")
 }
